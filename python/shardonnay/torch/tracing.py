@@ -21,6 +21,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from .aten import TABLE
+from .aten.composed import COMPOSED
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
 from .optimizers import as_compiled
@@ -93,6 +94,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     for op, function in decomposition_table.items():
         if isinstance(op, torch._ops.OpOverload) and op not in TABLE and not op._schema.is_mutable:
             table.setdefault(op, function)
+    table.update(COMPOSED)
     # Its logsumexp is wrong, and with it the gradients.
     del table[aten._scaled_dot_product_flash_attention_for_cpu.default]
     return table
@@ -277,11 +279,14 @@ def trace(
     return graph
 
 
+_REMARKS = ("profiler.", "aten._assert", "aten._linalg_check_errors", "aten.sym_constrain")
+
+
 def _drop_remarks(graph: torch.fx.Graph) -> None:
-    """Drops what says something to a profiler, or checks what tracing has checked."""
+    """Drops what says something to a profiler, or checks what tracing has checked or a program can not stop for."""
     for node in reversed(graph.nodes):
         name = str(node.target)
-        if node.op == "call_function" and name.startswith(("profiler.", "aten._assert", "aten.sym_constrain")):
+        if node.op == "call_function" and name.startswith(_REMARKS):
             graph.erase_node(node)
 
 

@@ -1,7 +1,9 @@
 """Aten ops in StableHLO: a table with a function for each op, a file for each family."""
 
 from . import (
+    algebra,
     bags,
+    composed,
     contraction,
     convolution,
     elementwise,
@@ -13,6 +15,7 @@ from . import (
     reductions,
     sampling,
     sharding,
+    special,
     views,
 )
 from .table import TABLE, Result
@@ -20,7 +23,9 @@ from .table import TABLE, Result
 __all__ = [
     "TABLE",
     "Result",
+    "algebra",
     "bags",
+    "composed",
     "contraction",
     "convolution",
     "elementwise",
@@ -32,5 +37,6 @@ __all__ = [
     "reductions",
     "sampling",
     "sharding",
+    "special",
     "views",
 ]

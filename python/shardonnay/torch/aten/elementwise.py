@@ -341,6 +341,15 @@ def atan2(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     return _computed(b, out, [x, y], lambda x, y: b.binary("atan2", x, y))
 
 
+@lowers(aten.angle.default)
+def angle(b: Builder, out: Result, x: Value) -> Value:
+    if x.dtype.is_complex:
+        return b.binary("atan2", b.unary("imag", x, out.dtype), b.unary("real", x, out.dtype))
+    x = b.cast(x, out.dtype)
+    turned = b.select(b.compare("LT", x, b.like(0, x)), b.like(math.pi, x), b.like(0, x))
+    return b.select(b.is_nan(x), x, turned)
+
+
 @lowers(aten.xlogy)
 def xlogy(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     def body(x: Value, y: Value) -> Value:

@@ -264,17 +264,24 @@ _COMBINERS: dict[str, tuple[str, Callable[[torch.dtype], Number]]] = {
 def scatter_reduce(
     b: Builder, out: Result, x: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = True
 ) -> Value:
+    return _reduced(
+        b, out, x, index.shape, source, reduce, include_self,
+        lambda x, source, op: scattered(b, x, dim, index, source, op),
+    )  # fmt: skip
+
+
+def _reduced(
+    b: Builder, out: Result, x: Value, shape: Sequence[int], source: Value, reduce: str, include_self: bool,
+    put: Callable[[Value, Value, str | None], Value],
+) -> Value:  # fmt: skip
+    """x with the source's elements, of this shape, combined by `put(x, source, op)`."""
     op, neutral = _COMBINERS[reduce]
-    if not include_self:
-        blank = b.full(neutral(x.dtype), index.shape, x.dtype)
-        start = scattered(b, x, dim, index, blank, None)
-    else:
-        start = x
-    result = scattered(b, start, dim, index, source, op)
+    start = x if include_self else put(x, b.full(neutral(x.dtype), shape, x.dtype), None)
+    result = put(start, source, op)
     if reduce != "mean":
         return result
-    ones, own = b.full(1, index.shape, x.dtype), b.like(1 if include_self else 0, x)
-    count = scattered(b, own, dim, index, ones, "add")
+    ones, own = b.full(1, shape, x.dtype), b.like(1 if include_self else 0, x)
+    count = put(own, ones, "add")
     count = b.binary("maximum", count, b.like(1, count))
     if is_inexact(x.dtype):
         return b.div(result, count)
@@ -302,6 +309,16 @@ def index_add(b: Builder, out: Result, x: Value, dim: int, index: Value, source:
     return _slices(b, x, dim, index, source, "or" if x.dtype == torch.bool else "add")
 
 
+@lowers(aten.index_reduce)
+def index_reduce(
+    b: Builder, out: Result, x: Value, dim: int, index: Value, source: Value, reduce: str, *, include_self: bool = True
+) -> Value:
+    return _reduced(
+        b, out, x, source.shape, source, reduce, include_self,
+        lambda x, source, op: _slices(b, x, dim, index, source, op),
+    )  # fmt: skip
+
+
 @lowers(aten.index_copy)
 def index_copy(b: Builder, out: Result, x: Value, dim: int, index: Value, source: Value) -> Value:
     return _slices(b, x, dim, index, source, None)
@@ -315,17 +332,36 @@ def index_fill(b: Builder, out: Result, x: Value, dim: int, index: Value, value:
     return _slices(b, x, dim, index, given(b, value, shape, x.dtype), None)
 
 
+def _order(b: Builder, mask: Value) -> Value:
+    """Of each element, flattened, which one it is of those where the mask holds."""
+    count = b.cast(b.reshape(mask, [math.prod(mask.shape)]), torch.int64)
+    return b.sub(running(b, count, 0, "add", 0), b.like(1, count))
+
+
 @lowers(aten.masked_scatter)
 def masked_scatter(b: Builder, out: Result, x: Value, mask: Value, source: Value) -> Value:
     """Where the mask holds, the elements of source in their order."""
     if not math.prod(x.shape) or not math.prod(source.shape):
         return x
     mask = b.broadcast(mask, x.shape)
-    count = b.cast(b.reshape(mask, [math.prod(x.shape)]), torch.int64)
-    place = b.sub(running(b, count, 0, "add", 0), b.like(1, count))
+    place = _order(b, mask)
     flat = b.reshape(source, [math.prod(source.shape)])
     taken = gather(b, flat, b.reshape(place, [*place.shape, 1]), [0])
     return b.select(mask, b.reshape(taken, x.shape), x)
+
+
+@lowers(aten.masked_scatter_backward)
+def masked_scatter_backward(b: Builder, out: Result, gradient: Value, mask: Value, _: object) -> Value:
+    count = math.prod(out.shape)
+    if not count or not math.prod(gradient.shape):
+        return b.full(0, out.shape, out.dtype)
+    mask = b.broadcast(mask, gradient.shape)
+    place = _order(b, mask)
+    taken = b.reshape(mask, place.shape)
+    index = b.select(taken, place, b.like(count, place))  # beyond the end, which is not written
+    flat = b.reshape(gradient, place.shape)
+    found = scatter(b, b.full(0, [count], out.dtype), b.reshape(index, [*index.shape, 1]), flat, [0], None)
+    return b.reshape(found, out.shape)
 
 
 @lowers(aten.masked_fill)

@@ -89,6 +89,32 @@ def median_all(b: Builder, out: Result, x: Value) -> Value:
     return _median(b, b.reshape(x, [math.prod(x.shape)]), 0)[0]
 
 
+def _median_of_numbers(b: Builder, x: Value, dim: int) -> list[Value]:
+    """The same of what is no NaN; they are in order before the NaNs."""
+    from .indexing import gather_
+
+    others = [extent for at, extent in enumerate(x.shape) if at != dim]
+    numbers = b.sum(b.cast(b.invert(b.is_nan(x)), torch.int64), [dim])
+    middle = b.div(b.sub(b.binary("maximum", numbers, b.like(1, numbers)), b.like(1, numbers)), b.like(2, numbers))
+    index = b.reshape(middle, [1 if at == dim else extent for at, extent in enumerate(x.shape)])
+    parts = ordered(b, x, dim, False)
+    return [b.reshape(gather_(b, Result(index.shape, part.dtype), part, dim, index), others) for part in parts]
+
+
+@lowers(aten.nanmedian.dim)
+def nanmedian(b: Builder, out: list[Result], x: Value, dim: int, keepdim: bool = False) -> list[Value]:
+    if not x.rank or not is_inexact(x.dtype):
+        return median(b, out, x, dim, keepdim)
+    return [kept(b, part, result) for part, result in zip(_median_of_numbers(b, x, dim_of(dim, x.rank)), out)]
+
+
+@lowers(aten.nanmedian.default)
+def nanmedian_all(b: Builder, out: Result, x: Value) -> Value:
+    if not is_inexact(x.dtype):
+        return median_all(b, out, x)
+    return _median_of_numbers(b, b.reshape(x, [math.prod(x.shape)]), 0)[0]
+
+
 @lowers(aten.searchsorted.Tensor)
 def searchsorted(
     b: Builder, out: Result, bounds: Value, x: Value, *, out_int32: bool = False, right: bool = False,

@@ -172,7 +172,7 @@ def diagonal(b: Builder, out: Result, x: Value, offset: int = 0, dim1: int = 0, 
     return b.reduce("add", b.select(on, x, b.like(-0.0, x)), [x.rank - 1], -0.0)
 
 
-def _triangular(lower: bool) -> Any:
+def triangular(lower: bool) -> Any:
     def body(b: Builder, out: Result, x: Value, diagonal: int = 0) -> Value:
         rows = b.iota(x.shape, x.rank - 2, torch.int64)
         columns = b.iota(x.shape, x.rank - 1, torch.int64)
@@ -182,8 +182,8 @@ def _triangular(lower: bool) -> Any:
     return body
 
 
-lowers(aten.tril)(_triangular(True))
-lowers(aten.triu)(_triangular(False))
+lowers(aten.tril)(triangular(True))
+lowers(aten.triu)(triangular(False))
 
 
 @lowers(aten.slice_scatter)

@@ -1,0 +1,278 @@
+"""Ops that are written with other ops of torch's, which tracing decomposes them into.
+
+A function returns NotImplemented for what it has not: lowering refuses the op then, with its line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+aten = torch.ops.aten
+COMPOSED: dict[Any, Callable[..., Any]] = {}
+
+
+def _composes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        COMPOSED.update(dict.fromkeys(ops, function))
+        return function
+
+    return enter
+
+
+@_composes(aten._trilinear.default)
+def _trilinear(
+    x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, without_x: Sequence[int], without_y: Sequence[int],
+    without_z: Sequence[int], summed: Sequence[int], unroll_dim: int = 1,
+) -> torch.Tensor:  # fmt: skip
+    """The products of three tensors, summed over some dims; each is without some of the dims."""
+    rank = x.dim() + len(without_x)
+    dims = "abcdefghijklmnopqrstuvwxyz"[:rank]
+    names = [
+        "".join(name for dim, name in enumerate(dims) if dim not in without)
+        for without in (without_x, without_y, without_z)
+    ]
+    result = "".join(name for dim, name in enumerate(dims) if dim not in summed)
+    return torch.einsum(f"{','.join(names)}->{result}", x, y, z)
+
+
+# Losses.
+
+
+def _shares(gradient: torch.Tensor, rows: int, reduction: int) -> torch.Tensor:
+    """Each row's part in the gradient, as a column."""
+    mean = 1
+    return (gradient / rows if reduction == mean else gradient).reshape(-1, 1)
+
+
+@_composes(aten.multi_margin_loss_backward.default)
+def _multi_margin_loss_backward(
+    gradient: torch.Tensor, x: torch.Tensor, target: torch.Tensor, p: float, margin: float,
+    weight: torch.Tensor | None = None, reduction: int = 1,
+) -> torch.Tensor:  # fmt: skip
+    rows = x.reshape(-1, x.shape[-1])
+    at = target.reshape(-1, 1)
+    excess = margin - rows.gather(1, at) + rows
+    slope = torch.where(excess > 0, torch.ones_like(excess) if p == 1 else 2 * excess, 0)
+    slope = torch.where(torch.arange(rows.shape[1]) == at, 0, slope) / rows.shape[1]
+    if weight is not None:
+        slope = slope * weight[at]
+    slope = slope.scatter_add(1, at, -slope.sum(1, keepdim=True))
+    return (slope * _shares(gradient, rows.shape[0], reduction)).reshape(x.shape)
+
+
+@_composes(aten.multilabel_margin_loss_backward.default)
+def _multilabel_margin_loss_backward(
+    gradient: torch.Tensor, x: torch.Tensor, target: torch.Tensor, reduction: int, is_target: torch.Tensor
+) -> torch.Tensor:
+    """A row's targets end at the first -1."""
+    rows, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
+    named = (labels >= 0).to(torch.int64).cumprod(1) > 0
+    at = labels.clamp(min=0)
+    excess = 1 - rows.gather(1, at)[:, :, None] + rows[:, None, :]
+    other = is_target.reshape(rows.shape)[:, None, :] == 0
+    counted = ((excess > 0) & named[:, :, None] & other).to(x.dtype)
+    slope = counted.sum(1).scatter_add(1, at, -counted.sum(2)) / rows.shape[1]
+    return (slope * _shares(gradient, rows.shape[0], reduction)).reshape(x.shape)
+
+
+# Activations and quantization.
+
+
+@_composes(aten.rrelu_with_noise_functional.default)
+def _rrelu(
+    x: torch.Tensor, noise: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+    generator: Any = None,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    if training:  # the slopes are random
+        return NotImplemented
+    return torch.where(x <= 0, x * ((lower + upper) / 2), x), noise.clone()
+
+
+def _quantized(
+    x: torch.Tensor, scale: torch.Tensor | float, zero: torch.Tensor | int, low: int, high: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(what is left of x by whole steps of `scale`, whether it is in range)."""
+    step = scale.float() if isinstance(scale, torch.Tensor) else torch.full((), scale, dtype=torch.float32)
+    whole = torch.round(x * (1 / step)) + zero
+    return ((whole.clamp(low, high) - zero) * step).to(x.dtype), (whole >= low) & (whole <= high)
+
+
+@_composes(aten.fake_quantize_per_tensor_affine_cachemask.default)
+def _fake_quantize(
+    x: torch.Tensor, scale: float, zero: int, low: int, high: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return _quantized(x, scale, zero, low, high)
+
+
+@_composes(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default)
+def _fake_quantize_by_tensors(
+    x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor, enabled: torch.Tensor, low: int, high: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    found, inside = _quantized(x, scale, zero, low, high)
+    on = enabled.reshape(()) != 0
+    return torch.where(on, found, x), inside | ~on
+
+
+@_composes(aten.fake_quantize_per_channel_affine_cachemask.default)
+def _fake_quantize_channels(
+    x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor, axis: int, low: int, high: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    shape = [-1 if dim == axis % x.dim() else 1 for dim in range(x.dim())]
+    return _quantized(x, scale.reshape(shape), zero.reshape(shape), low, high)
+
+
+# Distances.
+
+
+def _pairs(rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+    first, second = torch.triu_indices(rows, rows, 1)
+    return first, second
+
+
+@_composes(aten._pdist_forward.default)
+def _pdist(x: torch.Tensor, p: float = 2) -> torch.Tensor:
+    first, second = _pairs(x.shape[0])
+    return torch.linalg.vector_norm(x[first] - x[second], p, -1)
+
+
+def _distance_slope(apart: torch.Tensor, distance: torch.Tensor, p: float) -> torch.Tensor:
+    """How a distance grows with each difference."""
+    sign = torch.sign(apart)
+    if p == 0:
+        return torch.zeros_like(apart)
+    if p == 1:
+        return sign
+    if p == math.inf:
+        return torch.where(apart.abs() == distance, sign, 0)
+    still = (distance == 0) | (apart == 0) if p < 1 else distance == 0
+    slope = sign * (apart.abs() / torch.where(distance == 0, 1, distance)) ** (p - 1)
+    return torch.where(still, 0, slope)
+
+
+@_composes(aten._pdist_backward.default)
+def _pdist_backward(gradient: torch.Tensor, x: torch.Tensor, p: float, distance: torch.Tensor) -> torch.Tensor:
+    first, second = _pairs(x.shape[0])
+    change = gradient[:, None] * _distance_slope(x[first] - x[second], distance[:, None], p)
+    return torch.zeros_like(x).index_add(0, first, change).index_add(0, second, -change)
+
+
+@_composes(aten._cdist_backward.default)
+def _cdist_backward(
+    gradient: torch.Tensor, x: torch.Tensor, y: torch.Tensor, p: float, distance: torch.Tensor
+) -> torch.Tensor:
+    apart = x[..., :, None, :] - y[..., None, :, :]
+    return (gradient[..., None] * _distance_slope(apart, distance[..., None], p)).sum(-2)
+
+
+# Segments: rows that follow each other.
+
+_COMBINES = {"sum": ("sum", 0.0), "mean": ("sum", 0.0), "max": ("amax", -math.inf), "min": ("amin", math.inf),
+             "prod": ("prod", 1.0)}  # fmt: skip
+
+
+def _segment_of(
+    rows: int, lengths: torch.Tensor | None, offsets: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(of each row its segment, of each segment its length); rows after the last have a segment behind it."""
+    ends = torch.cumsum(lengths, 0) if lengths is not None else offsets[1:]
+    sizes = lengths if lengths is not None else offsets[1:] - offsets[:-1]
+    return torch.searchsorted(ends, torch.arange(rows, dtype=ends.dtype), right=True), sizes
+
+
+def _is_plain(lengths: torch.Tensor | None, offsets: torch.Tensor | None, axis: int) -> bool:
+    said = lengths if lengths is not None else offsets
+    return said is not None and said.dim() == 1 and axis == 0
+
+
+@_composes(aten.segment_reduce.default)
+def _segment_reduce(
+    data: torch.Tensor, reduce: str, *, lengths: torch.Tensor | None = None, indices: torch.Tensor | None = None,
+    offsets: torch.Tensor | None = None, axis: int = 0, unsafe: bool = False, initial: float | None = None,
+) -> torch.Tensor:  # fmt: skip
+    if not _is_plain(lengths, offsets, axis):
+        return NotImplemented
+    segment, sizes = _segment_of(data.shape[0], lengths, offsets)
+    how, neutral = _COMBINES[reduce]
+    start = data.new_full([len(sizes) + 1, *data.shape[1:]], neutral if initial is None else initial)
+    if how == "sum":
+        found = start.index_add(0, segment, data)[:-1]
+    else:
+        found = start.index_reduce(0, segment, data, how)[:-1]
+    if reduce != "mean":
+        return found
+    count = sizes.reshape([-1] + [1] * (data.dim() - 1))
+    empty = math.nan if initial is None else float(initial)
+    return torch.where(count > 0, found / count.clamp(min=1), empty).to(data.dtype)
+
+
+@_composes(aten._segment_reduce_backward.default)
+def _segment_reduce_backward(
+    gradient: torch.Tensor, output: torch.Tensor, data: torch.Tensor, reduce: str, *,
+    lengths: torch.Tensor | None = None, offsets: torch.Tensor | None = None, axis: int = 0,
+    initial: float | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """An extreme's gradient is shared by those that are equal to it."""
+    if not _is_plain(lengths, offsets, axis) or reduce == "prod":
+        return NotImplemented
+    segment, sizes = _segment_of(data.shape[0], lengths, offsets)
+    within = (segment < len(sizes)).reshape([-1] + [1] * (data.dim() - 1))
+    segment = segment.clamp(max=len(sizes) - 1)
+    if reduce == "mean":
+        gradient = gradient / sizes.clamp(min=1).reshape([-1] + [1] * (data.dim() - 1))
+    elif reduce != "sum":
+        chosen = ((data == output[segment]) | data.isnan()) & within
+        count = torch.zeros_like(output).index_add(0, segment, chosen.to(data.dtype))
+        gradient, within = gradient / count.clamp(min=1), chosen
+    return torch.where(within, gradient[segment], 0).to(data.dtype)
+
+
+# Others.
+
+
+@_composes(aten.mode.default)
+def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    """The smallest of the most frequent elements, and where it is last."""
+    if not x.dim():
+        return x.clone(), torch.zeros((), dtype=torch.int64)
+    values, places = torch.sort(x, dim=dim, stable=True)
+    values, places = values.movedim(dim, -1), places.movedim(dim, -1)
+    at = torch.arange(values.shape[-1]).expand(values.shape)
+    fresh = torch.nn.functional.pad(values[..., 1:] != values[..., :-1], [1, 0])
+    start = torch.cummax(torch.where(fresh, at, 0), -1).values
+    most = torch.argmax(at - start, -1, keepdim=True)
+    found = [part.gather(-1, most).movedim(-1, dim) for part in (values, places)]
+    return tuple(part if keepdim else part.squeeze(dim) for part in found)
+
+
+@_composes(aten.fractional_max_pool2d.default)
+def _fractional_max_pool(
+    x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], samples: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Windows begin where a random sample says; the samples' last dim has those of columns and of rows."""
+    lead, extents = x.shape[:-2], x.shape[-2:]
+    places = []
+    for extent, size, count, sample in zip(extents, kernel, counts, (samples[..., 1], samples[..., 0])):
+        sample = sample.reshape(*lead, 1)
+        step = torch.full((), (extent - size) / (count - 1) if count > 1 else 0, dtype=x.dtype)
+        at = torch.arange(count)
+        start = ((at + sample) * step).to(torch.int64) - (sample * step).to(torch.int64)
+        start = torch.where(at == count - 1, extent - size, start)
+        places.append(start[..., None] + torch.arange(size))
+    flat = places[0][..., :, None, :, None] * extents[1] + places[1][..., None, :, None, :]
+    flat = flat.reshape(*lead, counts[0] * counts[1], kernel[0] * kernel[1])
+    taken = x.flatten(-2).gather(-1, flat.flatten(-2)).reshape(flat.shape)
+    best = torch.argmax(taken, -1, keepdim=True)
+    shape = [*lead, *counts]
+    return taken.gather(-1, best).reshape(shape), flat.gather(-1, best).reshape(shape)
+
+
+@_composes(aten.fractional_max_pool2d_backward.default)
+def _fractional_max_pool_backward(
+    gradient: torch.Tensor, x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], places: torch.Tensor
+) -> torch.Tensor:
+    zeros = torch.zeros_like(x).flatten(-2)
+    return zeros.scatter_add(-1, places.flatten(-2), gradient.flatten(-2)).reshape(x.shape)
