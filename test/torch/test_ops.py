@@ -9,8 +9,10 @@ import random_ops
 import torch
 import torch.nn.functional as F
 from cases import wrong
+from stepping import check_parts
+from torch.distributed.tensor import Replicate, Shard
 
-from shardonnay.torch import capture
+from shardonnay.torch import capture, partition
 
 GROUP = 10
 
@@ -202,7 +204,213 @@ def test_sampling_by_a_grid(mode):
     assert not (lines := wrong(cases)), "\n".join(lines)
 
 
+def linear_algebra(m):
+    batch, n, columns = m.filled(0, 2), m.draw.randint(1, 5), m.draw.randint(1, 4)
+    dtype, upper = m.pick(torch.float32, torch.float64), m.chance(0.5)
+    root = m.tensor([*batch, n, n], dtype)
+    a, y = root @ root.mT + 4 * torch.eye(n), m.tensor([*batch, n, columns], dtype)
+    both = lambda a: (a + a.mT) / 2
+    factor = lambda a: torch.linalg.cholesky(both(a), upper=upper)
+    return {
+        "cholesky gradient": (factor, [a]),
+        "cholesky of complex": (lambda a: torch.linalg.cholesky(a + 0.1j * (a.tril(-1) - a.tril(-1).mT)), [both(a)]),
+        "cholesky_ex": (lambda a: tuple(torch.linalg.cholesky_ex(both(a), upper=upper)), [a]),
+        "cholesky_ex of none": (lambda a: torch.linalg.cholesky_ex(torch.stack([a, -a])).info > 0, [a]),
+        "solve_triangular gradient": (lambda a, y: torch.linalg.solve_triangular(a, y, upper=upper), [a, y]),
+        "solve_triangular from the right": (
+            lambda a, y: torch.linalg.solve_triangular(a, y, upper=upper, left=False, unitriangular=True),
+            [a[(0,) * len(batch)] / 9, y.mT],
+        ),
+        "triangular_solve": (lambda a, y: torch.triangular_solve(y, a, upper, True)[0], [a, y]),
+        "cholesky_solve gradient": (lambda a, y: torch.cholesky_solve(y, factor(a), upper=upper), [a, y]),
+        "cholesky_inverse": (lambda a: torch.cholesky_inverse(factor(a), upper=upper), [a]),
+    }
+
+
+def special(m):
+    """In bfloat16 and the other types, at infinities and NaNs where eager PyTorch has them."""
+    x, half = m.tensor([60], m.pick(torch.float32, torch.float64)) * 5 + 0.01, m.tensor([40], torch.bfloat16, True)
+    ends = torch.tensor([math.inf, -math.inf, math.nan, 1e30, -1e30, 0.0, 8.0])
+    positive = x.abs() + 0.1
+    functions = [torch.special.i0e, torch.i0, torch.special.i1e, torch.special.i1]
+    cases = {f"{f.__name__} gradient": (f, [x]) for f in functions}
+    cases |= {f"{f.__name__} of a half": (f, [half]) for f in (torch.special.i0e, torch.angle)}
+    cases |= {f"{f.__name__} at ends": (f, [ends]) for f in (torch.special.i0e, torch.special.erfcx, torch.angle)}
+    cases |= {f"polygamma {n}": (lambda x, n=n: torch.polygamma(n, x), [positive]) for n in range(4)}
+    return cases | {
+        "erfcx gradient": (torch.special.erfcx, [x.clamp(-4)]), "log_ndtr gradient": (torch.special.log_ndtr, [x]),
+        "zeta": (lambda x, q: torch.special.zeta(x + 1, q), [positive, positive.flip(0)]),
+        "trigamma below 0": (lambda x: torch.polygamma(1, x), [x.double()]),
+        "digamma gradient": (torch.digamma, [positive]), "angle gradient": (torch.angle, [x]),
+        "angle of complex gradient": (lambda x, y: torch.angle(torch.complex(x, y)), [x, x.flip(0)]),
+        "angle of integers": (torch.angle, [torch.arange(-3, 3)]),
+    }  # fmt: skip
+
+
+def distances(m):
+    """Of rows some of which are equal."""
+    count, width, batch = m.draw.randint(2, 6), m.draw.randint(1, 4), m.draw.randint(1, 3)
+    x, y = m.tensor([count, width]), m.tensor([batch, m.draw.randint(1, 5), width])
+    x = torch.cat([x, x[:1]])
+    cases = {}
+    for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf):
+        cases[f"pdist {p} gradient"] = (lambda x, p=p: torch.pdist(x, p), [x])
+        cases[f"cdist {p} gradient"] = (lambda y, x, p=p: torch.cdist(y, x, p), [y, x])
+    return cases
+
+
+def margins(m):
+    rows, classes = m.draw.randint(1, 5), m.draw.randint(2, 5)
+    x, weight = m.tensor([rows, classes]), m.tensor([classes]).abs()
+    target = m.index([rows], classes)
+    labels = torch.argsort(torch.rand([rows, classes], generator=m.generator))
+    labels = torch.where(m.tensor([rows, classes], torch.bool) & (torch.arange(classes) > 0), -1, labels)
+    cases = {}
+    for how in ("mean", "sum", "none"):
+        for p in (1, 2):
+            cases[f"multi_margin {p} {how} gradient"] = (
+                lambda x, p=p, how=how: F.multi_margin_loss(x, target, p, 0.7, weight, reduction=how), [x],
+            )  # fmt: skip
+        cases[f"multilabel_margin {how} gradient"] = (
+            lambda x, how=how: F.multilabel_margin_loss(x, labels, reduction=how), [x],
+        )  # fmt: skip
+    cases["multi_margin of one row gradient"] = (lambda x: F.multi_margin_loss(x, target[0]), [x[0]])
+    cases["multilabel_margin of one row gradient"] = (lambda x: F.multilabel_margin_loss(x, labels[0]), [x[0]])
+    return cases
+
+
+def combining(m):
+    """By places or segments: reductions, medians, modes, maxima of random windows."""
+    shape = m.filled(3, 3)
+    dim = m.dim(3)
+    x, index = m.tensor(shape, m.pick(torch.float32, torch.float64)), m.index([m.draw.randint(1, 6)], shape[dim])
+    source = m.tensor([len(index) if at == dim % 3 else extent for at, extent in enumerate(shape)], x.dtype)
+    gaps = torch.where(m.tensor(shape, torch.bool), math.nan, x)
+    lengths = m.index([4], 4)
+    rows, sure = m.tensor([int(lengths.sum()), 3]), m.tensor([int(lengths.sum()) + 2, 3]).round()
+    offsets = F.pad(lengths.cumsum(0), [1, 0])
+    image = m.tensor([2, 3, m.draw.randint(4, 8), m.draw.randint(5, 9)])
+    samples = torch.rand([2, 3, 2], generator=m.generator)
+    cases = {}
+    for how in ("prod", "mean", "amax", "amin"):
+        for own in (True, False):
+            cases[f"index_reduce {how} {own}"] = (
+                lambda x, s, how=how, own=own: torch.index_reduce(x, dim, index, s, how, include_self=own), [x, source],
+            )  # fmt: skip
+    for how in ("sum", "mean", "max", "min"):
+        cases[f"segment {how} gradient"] = (
+            lambda x, how=how: torch.segment_reduce(x, how, lengths=lengths), [rows],
+        )  # fmt: skip
+        cases[f"segment {how} by offsets gradient"] = (
+            lambda x, how=how: torch.segment_reduce(x, how, offsets=offsets, initial=0.3), [sure],
+        )  # fmt: skip
+    return cases | {
+        "segment prod": (lambda x: torch.segment_reduce(x, "prod", lengths=lengths), [rows]),
+        "mode": (lambda x: torch.mode(x.round(), dim).values, [x]),
+        "mode gradient": (lambda x: torch.mode(x, dim, True).values, [x]),
+        "nanmedian": (lambda x: torch.nanmedian(x, dim).values, [gaps]),
+        "nanmedian gradient": (lambda x: torch.nanmedian(x, dim, True).values, [x]),
+        "nanmedian of all": (torch.nanmedian, [gaps.bfloat16()]),
+        "masked_scatter gradient": (lambda x, y: x.masked_scatter(x > 0, y), [x, m.tensor([x.numel() + 2], x.dtype)]),
+        "fractional maxima gradient": (
+            lambda x: F.fractional_max_pool2d(x, 2, [3, 4], _random_samples=samples), [image],
+        ),
+        "places of fractional maxima": (
+            lambda x: F.fractional_max_pool2d(x, (2, 3), [1, 3], True, _random_samples=samples), [image],
+        ),
+    }  # fmt: skip
+
+
+def others(m):
+    x, scale = m.tensor([m.draw.randint(1, 5), 4, 3]), m.tensor([4]).abs() + 0.1
+    zero = torch.tensor([0, 2, -1, 3], dtype=torch.int32)
+    rows, (left, right, outputs) = m.draw.randint(1, 5), m.filled(3, 3)
+    dtype = m.pick(torch.float32, torch.float64)
+    t = lambda *shape: m.tensor(shape, dtype)
+    return {
+        "bilinear gradient": (F.bilinear, [t(2, rows, left), t(2, rows, right), t(outputs, left, right), t(outputs)]),
+        "bilinear": (F.bilinear, [t(rows, left).bfloat16(), t(rows, right).bfloat16(),
+                                  t(outputs, left, right).bfloat16()]),
+        "rrelu gradient": (F.rrelu, [x]),
+        "quantized gradient": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7), [x]),
+        "quantized halves": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7), [x.bfloat16()]),
+        "quantized ties": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.5, 3, -128, 127),
+                           [torch.arange(-40, 40) * 0.25]),
+        "quantized by tensors gradient": (
+            lambda x, s, z: torch.fake_quantize_per_tensor_affine(x, s.detach(), z, -8, 7), [x, scale[0], zero[1]],
+        ),
+        "quantized by channels gradient": (
+            lambda x, s, z: torch.fake_quantize_per_channel_affine(x, s.detach(), z, 1, -8, 7), [x, scale, zero],
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("family", [linear_algebra, special, distances, margins, combining, others])
+def test_rare_ops(family, number):
+    """Random sizes and types, each op of the family once."""
+    cases = []
+    for name, (function, arguments) in family(random_ops.Maker(number)).items():
+        case = random_ops.Case(name, function, arguments, 8)
+        cases.append(random_ops.with_gradient(case) if name.endswith("gradient") else case)
+    assert not (lines := wrong(cases)), "\n".join(lines)
+
+
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name):
     case = random_ops.Case(name, *BY_HAND[name], 4)
     assert not wrong([random_ops.with_gradient(case) if name.endswith("gradient") else case])
+
+
+class Warped(torch.nn.Module):
+    """Images padded by reflection, and sampled where a layer says."""
+
+    def __init__(self):
+        super().__init__()
+        self.features, self.places = torch.nn.Conv2d(3, 4, 3), torch.nn.Linear(3, 6)
+
+    def forward(self, x):
+        grid = F.affine_grid(self.places(x.mean((2, 3))).view(-1, 2, 3), (len(x), 4, 5, 7), align_corners=False)
+        return F.grid_sample(self.features(F.pad(x, (1, 2, 2, 0), mode="reflect")), grid, align_corners=False)
+
+
+class Related(torch.nn.Module):
+    """Distances, products of pairs, and what rows explain each other."""
+
+    def __init__(self):
+        super().__init__()
+        self.pairs, self.centers = torch.nn.Bilinear(5, 5, 4), torch.nn.Parameter(models.numbers(6, 5))
+
+    def forward(self, x):
+        near, y = torch.cdist(x, self.centers), self.pairs(x, x.flip(1))
+        factor = torch.linalg.cholesky(y[:, :, None] * y[:, None, :] + 3 * torch.eye(4))
+        solved = torch.linalg.solve_triangular(factor, y[..., None], upper=False)
+        return solved.sum((1, 2)) + near.sum(1) + torch.special.i0e(y).sum(1) + torch.pdist(x).mean()
+
+
+SHARDINGS = {
+    "rows": ({"dp": 4}, {}, Shard(0)),
+    "uneven": ({"a": 3, "b": 2}, {}, (Shard(0), Replicate())),
+    "inner": ({"a": 2, "b": 2}, {}, (Shard(0), Shard(1))),
+    "parameters": ({"x": 4}, {"*weight": Shard(0), "centers": Shard(0)}, Replicate()),
+}
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
+@pytest.mark.parametrize("kind", [Warped, Related])
+def test_rare_ops_in_parts(kind, sharding):
+    mesh, params, inputs = SHARDINGS[sharding]
+    torch.manual_seed(0)
+    model, batch = kind(), (models.numbers(7, 3, 6, 9) if kind is Warped else models.numbers(7, 5),)
+    loss = lambda model, x: (model(x) ** 2).mean()
+    params = {name: placement for name, placement in params.items() if kind is Related or name != "centers"}
+    plan = partition(model, loss, batch, mesh, params=params, inputs=inputs, optimizer=models.ADAMW)
+    check_parts(plan, model, loss, batch, models.ADAMW, slack=10)
+
+
+def test_a_batch_of_images_stays_where_it_is():
+    """Only gradients of parameters and the loss are sent."""
+    torch.manual_seed(0)
+    loss = lambda model, x: (model(x) ** 2).mean()
+    plan = partition(Warped(), loss, (models.numbers(8, 3, 6, 9),), {"dp": 8}, inputs=Shard(0), optimizer=models.ADAMW)
+    assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}

@@ -323,8 +323,7 @@ for _name in ("replication_pad1d_backward", "replication_pad2d_backward", "repli
 
 
 def _folded(b: Builder, x: Value, dim: int, low: int, high: int) -> Value:
-    """What a reflection along `dim` made longer by `low` and `high`, with the reflected parts added where they are from.
-    """
+    """What a reflection along `dim` made longer by `low` and `high`: the reflected parts added where they are from."""
     extent = x.shape[dim] - low - high
     first, last = max(0, -low), min(extent, extent + high)  # what a negative padding left
 
