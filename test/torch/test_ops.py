@@ -287,7 +287,7 @@ def combining(m):
     source = m.tensor([len(index) if at == dim % 3 else extent for at, extent in enumerate(shape)], x.dtype)
     gaps = torch.where(m.tensor(shape, torch.bool), math.nan, x)
     lengths = m.index([4], 4)
-    rows, sure = m.tensor([int(lengths.sum()), 3]), m.tensor([int(lengths.sum()) + 2, 3]).round()
+    rows, more = m.tensor([int(lengths.sum()), 3]), m.tensor([int(lengths.sum()) + 2, 3])
     offsets = F.pad(lengths.cumsum(0), [1, 0])
     image = m.tensor([2, 3, m.draw.randint(4, 8), m.draw.randint(5, 9)])
     samples = torch.rand([2, 3, 2], generator=m.generator)
@@ -302,7 +302,7 @@ def combining(m):
             lambda x, how=how: torch.segment_reduce(x, how, lengths=lengths), [rows],
         )  # fmt: skip
         cases[f"segment {how} by offsets gradient"] = (
-            lambda x, how=how: torch.segment_reduce(x, how, offsets=offsets, initial=0.3), [sure],
+            lambda x, how=how: torch.segment_reduce(x, how, offsets=offsets, initial=0.3), [more],
         )  # fmt: skip
     return cases | {
         "segment prod": (lambda x: torch.segment_reduce(x, "prod", lengths=lengths), [rows]),

@@ -215,7 +215,7 @@ def _segment_reduce_backward(
     lengths: torch.Tensor | None = None, offsets: torch.Tensor | None = None, axis: int = 0,
     initial: float | None = None,
 ) -> torch.Tensor:  # fmt: skip
-    """An extreme's gradient is shared by those that are equal to it."""
+    """An extreme's gradient is shared by those that are equal to it; torch shares only what is positive."""
     if not _is_plain(lengths, offsets, axis) or reduce == "prod":
         return NotImplemented
     segment, sizes = _segment_of(data.shape[0], lengths, offsets)
