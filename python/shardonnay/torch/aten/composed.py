@@ -178,8 +178,11 @@ def _segment_of(
     rows: int, lengths: torch.Tensor | None, offsets: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(of each row its segment, of each segment its length); rows after the last have a segment behind it."""
-    ends = torch.cumsum(lengths, 0) if lengths is not None else offsets[1:]
-    sizes = lengths if lengths is not None else offsets[1:] - offsets[:-1]
+    if lengths is not None:
+        ends, sizes = torch.cumsum(lengths, 0), lengths
+    else:
+        assert offsets is not None
+        ends, sizes = offsets[1:], offsets[1:] - offsets[:-1]
     return torch.searchsorted(ends, torch.arange(rows, dtype=ends.dtype), right=True), sizes
 
 
