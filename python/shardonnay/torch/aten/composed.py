@@ -227,9 +227,9 @@ def _segment_reduce_backward(
     if reduce == "mean":
         gradient = gradient / sizes.clamp(min=1).reshape([-1] + [1] * (data.dim() - 1))
     elif reduce != "sum":
-        chosen = ((data == output[segment]) | data.isnan()) & within
-        count = torch.zeros_like(output).index_add(0, segment, chosen.to(data.dtype))
-        gradient, within = gradient / count.clamp(min=1), chosen
+        equal = ((data == output[segment]) | data.isnan()) & within
+        count = torch.zeros_like(output).index_add(0, segment, equal.to(data.dtype))
+        gradient, within = gradient / count.clamp(min=1), equal
     return torch.where(within, gradient[segment], 0).to(data.dtype)
 
 

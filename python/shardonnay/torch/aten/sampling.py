@@ -19,7 +19,7 @@ from .table import Result, lowers, wide
 
 aten = torch.ops.aten
 BILINEAR, NEAREST, BICUBIC = range(3)
-ZEROS, BORDER, REFLECTION = range(3)
+ZEROS, EDGE, REFLECTION = range(3)
 # Of the cubic that torch interpolates with.
 _SHARPNESS = -0.75
 
