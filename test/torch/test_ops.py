@@ -331,6 +331,8 @@ def others(m):
         "bilinear gradient": (F.bilinear, [t(2, rows, left), t(2, rows, right), t(outputs, left, right), t(outputs)]),
         "bilinear": (F.bilinear, [t(rows, left).bfloat16(), t(rows, right).bfloat16(),
                                   t(outputs, left, right).bfloat16()]),
+        "weight norm gradient": (lambda v, g: torch._weight_norm(v, g, 0), [x, x.norm(dim=(1, 2), keepdim=True) * 2]),
+        "weight norm of last gradient": (lambda v, g: torch._weight_norm(v, g, 2), [x, t(1, 1, 3).to(x.dtype)]),
         "rrelu gradient": (F.rrelu, [x]),
         "quantized gradient": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7), [x]),
         "quantized halves": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7), [x.bfloat16()]),

@@ -146,6 +146,13 @@ def test_what_a_plan_says():
     assert 'dim 0 "tp"' in explanation and "models.py" in explanation
 
 
+def test_gradients_are_sharded_as_their_parameters():
+    model, loss, batch = models.build("mlp")
+    plan = partition(model, loss, batch, {"fsdp": 8}, params={"*": Shard(0)}, inputs=Shard(0))
+    for name, _ in model.named_parameters():
+        assert plan.placements[f"grad.{name}"] == plan.placements[name] == (Shard(0),)
+
+
 class Stacked(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -154,6 +154,7 @@ def test_random_numbers_are_the_seeds():
 @pytest.mark.parametrize("make", [torch.rand, torch.randn, lambda n: torch.randint(3, 9, (n,)),
                                   lambda n: torch.bernoulli(torch.full((n,), 0.3)),
                                   lambda n: torch.empty(n).exponential_(), torch.randperm,
+                                  lambda n: torch.randn(n, generator=None),
                                   lambda n: torch.rand(n, dtype=torch.float64)])  # fmt: skip
 def test_random_op(make):
     captured = capture(lambda x: make(4096) + x, [torch.zeros(())])

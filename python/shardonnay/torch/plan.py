@@ -141,12 +141,9 @@ class _Given:
         return list(groups.values())
 
     def results(self) -> dict[str, str]:
-        """New values are sharded as the old ones."""
-        return {
-            entry.name: self.arguments[entry.updates]
-            for entry in self.captured.results
-            if entry.updates and entry.updates in self.arguments
-        }
+        """New values are sharded as the old ones, gradients as their parameters."""
+        owners = {entry.name: entry.updates or entry.name.removeprefix("grad.") for entry in self.captured.results}
+        return {name: self.arguments[owner] for name, owner in owners.items() if owner in self.arguments}
 
 
 def _is_table(given: Any, axes: Mapping[str, int]) -> bool:
@@ -292,7 +289,8 @@ def partition(
     mesh: a DeviceMesh, or a mapping from axis names to sizes.
     params: {pattern of FQNs: placements}; the first that matches counts. What no pattern has, the compiler decides.
     inputs: placements of the batch's tensors, or {pattern of their paths: placements}.
-    states: {pattern of states' names, `state.<FQN>.<key>`: placements}; others are sharded as their parameter.
+    states: {pattern of states' names, `state.<FQN>.<key>`: placements}; others are sharded as their parameter, and so
+        are gradients.
     optimizer, clip_grad_norm, accumulate: as those of `capture_step`.
     options, progress, keywords: as those of `shardonnay.compile`. Without options and a `device_model`, plans for CPUs
         are priced by what collectives of gloo take (gloo.json).

@@ -175,6 +175,14 @@ _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.randint_like.low_dtype: lambda r, x, low, high, **k: _integers(r, low, high, x.shape, _dtype_of(x, k)),
     aten.randperm.default: lambda r, n, **k: torch.argsort(r.bits([n]), stable=True).to(k.get("dtype") or torch.int64),
 }
+# With `generator=None` they are other overloads.
+_REPLACEMENTS |= {
+    aten.rand.generator: _REPLACEMENTS[aten.rand.default],
+    aten.randn.generator: _REPLACEMENTS[aten.randn.default],
+    aten.randint.generator: _REPLACEMENTS[aten.randint.default],
+    aten.randint.low_generator: _REPLACEMENTS[aten.randint.low],
+    aten.randperm.generator: _REPLACEMENTS[aten.randperm.default],
+}
 
 
 @contextlib.contextmanager

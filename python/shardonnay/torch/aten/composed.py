@@ -39,6 +39,16 @@ def _trilinear(
     return torch.einsum(f"{','.join(names)}->{result}", x, y, z)
 
 
+@_composes(aten._weight_norm_interface_backward.default)
+def _weight_norm_backward(
+    gradient: torch.Tensor, direction: torch.Tensor, length: torch.Tensor, norms: torch.Tensor, dim: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of `direction * length / norms`, where the norms are over all dims but one."""
+    others = [other for other in range(direction.dim()) if other != dim % direction.dim()]
+    along = (gradient * direction).sum(others, keepdim=True)
+    return (length / norms) * (gradient - direction * along / norms**2), along / norms
+
+
 # Losses.
 
 
