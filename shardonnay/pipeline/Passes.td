@@ -146,17 +146,17 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
   let summary = "Propagates in the order that makes the cheaper plan";
   let description = [{
     As `sdy-user-priority-propagate`. But where one axis was given to dims that
-    meet in some tensor (the batch of the input, the rows of a weight), the
-    order of propagation decides which of them has it there. The order of the
-    ops is one choice. Another is that of an estimate: first the dims whose
-    sharding costs least if it gets wherever it can, the others in a second
-    round, as if the user had given them the priority 1. Where at least a
-    hundredth of all bytes is sharded otherwise then, the program is planned
-    both ways, on copies, and the plan stays that is cheaper (compute and
-    communication, by the device model) or, if only one does, fits into the
-    memory. Programs of no more than 1,000 ops, and all with
-    `search-mode=graph`, are tried in up to three such orders. Where the user
-    gave a priority, the order is the user's.
+    meet in some op (the batch of the input, the rows of a weight), the order of
+    propagation decides which of them has it there. The order of the ops is one
+    choice. Others are those of an estimate: first the dims whose shardings cost
+    least if they get wherever they can, the others in a second round, as if the
+    user had given them the priority 1. Where at least a hundredth of all bytes
+    is sharded otherwise then, the program is planned both ways, on copies, and
+    the plan stays that is cheaper (compute and communication, by the device
+    model) or, if only one does, fits into the memory. Programs of no more than
+    2,000 ops, and all with `search-mode=graph`, are tried in up to three such
+    orders, of no more than 10,000 in two. Where the user gave a priority, the
+    order is the user's.
 
     Before and after: as of `sdy-user-priority-propagate`.
 

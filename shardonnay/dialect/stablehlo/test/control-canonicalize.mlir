@@ -22,7 +22,8 @@ func.func @second(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 // Out of range, on either side, the last branch runs.
 // CHECK-LABEL: @out_of_range
 // CHECK-NOT: stablehlo.case
-// CHECK: %[[TWICE:.*]] = stablehlo.negate
+// CHECK: %[[ONCE:.*]] = stablehlo.negate %arg0
+// CHECK: %[[TWICE:.*]] = stablehlo.negate %[[ONCE]]
 // CHECK: return %[[TWICE]]
 func.func @out_of_range(%x: tensor<4xf32>) -> tensor<4xf32> {
   %below = stablehlo.constant dense<-1> : tensor<i32>
