@@ -227,7 +227,8 @@ def ResolveSingleDeviceShardingPass
   let description = [{
     An op with a sharding on one device (a maximal mesh) becomes the body of an
     `spmd.on_device`: with its effects it runs there and nowhere else; the other
-    devices have the neutral element, and an all_reduce gives its results to all.
+    devices have the neutral element, and an all_reduce gives its results to all,
+    unless only ops on the same device use them, which take them as they are.
     A constraint to one device goes: who has the value everywhere has it there.
     An op with results on two devices is an error, and so is an argument or a
     result of the function on one device: the boundary is the whole mesh's. With

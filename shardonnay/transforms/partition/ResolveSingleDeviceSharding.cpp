@@ -10,8 +10,9 @@
 // 2. resolveArguments: what one device is given is sent to all.
 // 3. For each op on one device, not looking into such: a constraint goes;
 //    others move into a region, their results reduced with those of the other
-//    devices, which are neutral. If there is but one device, only what they say
-//    of it goes.
+//    devices, which are neutral; what the same device computed before it takes
+//    as it is. If there is but one device, only what they say of it goes.
+// 4. What nothing uses on another device is not sent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@
 #include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/Passes.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 
@@ -69,6 +71,9 @@ public:
       ok &= succeeded(resolve(op, *device));
       return WalkResult::skip();
     });
+    for (spmd::AllReduceOp send : sends)
+      if (send->use_empty())
+        send->erase();
     return success(ok);
   }
 
@@ -89,13 +94,17 @@ private:
   LogicalResult checkDevices(Operation *op, int64_t device);
   /// What the other devices have of a result of `op`.
   FailureOr<Value> otherwise(Operation *op, Type type);
-  /// `value`, which device `device` has and others have neutral, on all.
+  /// `value`, which one device has and others have neutral, on all.
   Value sendToAll(Value value);
+  /// What `device` has of `value`: before it is sent to all, if it comes from
+  /// there.
+  Value findOn(int64_t device, Value value);
 
   func::FuncOp func;
   sdy::MeshOp mesh;
   bool keepGiven;
   OpBuilder builder;
+  SmallVector<spmd::AllReduceOp> sends;
 };
 
 LogicalResult SingleDeviceResolver::checkDevice(Location location,
@@ -192,7 +201,18 @@ Value SingleDeviceResolver::sendToAll(Value value) {
   sum->setAttr(sdy::kCauseAttr,
                builder.getStringAttr("what one device has, sent to all; no "
                                      "other plan: the device is given"));
+  sends.push_back(sum);
   return sum;
+}
+
+Value SingleDeviceResolver::findOn(int64_t device, Value value) {
+  auto send = value.getDefiningOp<spmd::AllReduceOp>();
+  if (!send || !is_contained(sends, send))
+    return value;
+  Value sent = send->getOperand(0);
+  return sent.getDefiningOp<spmd::OnDeviceOp>().getDevice() == uint64_t(device)
+             ? sent
+             : value;
 }
 
 LogicalResult SingleDeviceResolver::resolveArguments() {
@@ -244,9 +264,11 @@ LogicalResult SingleDeviceResolver::moveIntoRegion(Operation *op,
   }
   SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
-  auto onDevice = spmd::OnDeviceOp::create(
-      builder, op->getLoc(), op->getResultTypes(), device, mesh.getSymName(),
-      used.getArrayRef(), others);
+  auto inputs =
+      map_to_vector(used, [&](Value value) { return findOn(device, value); });
+  auto onDevice =
+      spmd::OnDeviceOp::create(builder, op->getLoc(), op->getResultTypes(),
+                               device, mesh.getSymName(), inputs, others);
   Block *body = builder.createBlock(&onDevice.getBody());
   IRMapping inside;
   for (Value value : used)

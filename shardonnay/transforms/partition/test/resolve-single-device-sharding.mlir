@@ -2,6 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @maximal_3 = <[], device_ids=[3]>
+sdy.mesh @maximal_2 = <[], device_ids=[2]>
 
 // CHECK-LABEL: func @op
 func.func @op(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
@@ -15,6 +16,23 @@ func.func @op(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
   // CHECK-NEXT: return %[[ALL]]
   %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// What a device has computed before it takes as it is, and nothing is sent that
+// no other device uses.
+// CHECK-LABEL: func @chain
+func.func @chain(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK:      %[[FIRST:.*]] = spmd.on_device 3 @mesh(%arg0)
+  // CHECK:      %[[SECOND:.*]] = spmd.on_device 3 @mesh(%[[FIRST]])
+  // CHECK:      %[[SENT:.*]] = spmd.all_reduce max %[[SECOND]]
+  // CHECK:      spmd.on_device 2 @mesh(%[[SENT]])
+  // CHECK:      %[[THIRD:.*]] = spmd.all_reduce max
+  // CHECK-NOT:  all_reduce
+  // CHECK:      return %[[SENT]], %[[THIRD]]
+  %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
+  %1 = stablehlo.cosine %0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
+  %2 = stablehlo.sine %1 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_2, []>]>} : tensor<8xf32>
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
 // An effect, without results and with a token.
