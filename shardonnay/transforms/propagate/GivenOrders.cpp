@@ -28,8 +28,10 @@ GivenOrders::GivenOrders(const PropagationGraph &graph,
     weigh(ofAxis, uses);
     ofAxis.groups.remove_if(
         [](const auto &entry) { return entry.second.rivals.empty(); });
-    order(ofAxis, most);
   }
+  axes.remove_if([](const auto &axis) { return axis.second.groups.empty(); });
+  for (auto &[axis, ofAxis] : axes)
+    order(ofAxis, most);
 }
 
 void GivenOrders::readGiven() {
@@ -77,7 +79,7 @@ void GivenOrders::weigh(Rivals &ofAxis,
     const Uses &ofGroup = uses.at(group);
     rival.cost = ofGroup.cost;
     for (int32_t other : ofGroup.neighbors) {
-      auto found = ofAxis.groups.find(other);
+      auto *found = ofAxis.groups.find(other);
       if (found == ofAxis.groups.end())
         continue;
       rival.rivals.push_back(other);
@@ -179,7 +181,7 @@ std::vector<GivenDim> GivenOrders::findLater(size_t order) const {
     GivenDim dim = given[i].first;
     bool hasRivals = false, isFirst = false;
     for (; i < given.size() && given[i].first == dim; ++i) {
-      auto ofAxis = axes.find(given[i].second);
+      const auto *ofAxis = axes.find(given[i].second);
       if (ofAxis == axes.end())
         continue;
       std::optional<bool> comesFirst =

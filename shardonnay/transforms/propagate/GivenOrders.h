@@ -91,6 +91,7 @@ private:
   struct Rival {
     /// Of the tensors that were given the axis there.
     double bytes = 0;
+    /// If it comes first.
     double cost = 0;
     llvm::SmallVector<int32_t, 4> rivals;
     /// Of the tensors that were given the axis at a rival.
