@@ -38,15 +38,13 @@ AxisList axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
   // Between orders of the devices anyone may send to anyone.
   if (op.getSourceMeshAttr())
     return toMesh(mesh).allAxes();
-  AxisList touched;
-  for (auto [from, to] :
-       llvm::zip_equal(op.getSource().getValue(), op.getTarget().getValue()))
-    if (from != to)
-      for (sdy::AxisRefListAttr list : {from, to})
-        for (AxisRef axis : toAxisList(list.getValue(), mesh))
-          if (!touched.excludes(axis))
-            touched.append(axis);
-  return touched.sorted();
+  auto read = [&](sdy::ListOfAxisRefListsAttr lists) {
+    return llvm::map_to_vector(lists.getValue(),
+                               [&](sdy::AxisRefListAttr list) {
+                                 return toAxisList(list.getValue(), mesh);
+                               });
+  };
+  return axesOfPermute(read(op.getSource()), read(op.getTarget()));
 }
 template <typename SpmdOp> AxisList axesOf(SpmdOp op, sdy::MeshAttr mesh) {
   return toAxisList(op.getAxes().getValue(), mesh);

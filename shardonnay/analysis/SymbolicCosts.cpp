@@ -17,6 +17,7 @@
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/plan/PricedShard.h"
 
 using namespace mlir;
 
@@ -62,15 +63,8 @@ protected:
     add(CollectiveKind::ReduceScatter, along, before);
   }
   void onPermute(ArrayRef<AxisList> target, bool otherDevices) override {
-    AxisList touched;
-    for (auto [from, to] : llvm::zip_equal(axes(), target))
-      if (from != to)
-        for (const AxisList &list : {from, to})
-          for (AxisRef axis : list)
-            if (!touched.excludes(axis))
-              touched.append(axis);
     add(CollectiveKind::Permute,
-        otherDevices ? mesh.allAxes() : touched.sorted());
+        otherDevices ? mesh.allAxes() : axesOfPermute(axes(), target));
   }
   void onShardedToUnreduced(int64_t, const AxisList &) override {}
   void onReplicatedToUnreduced(const AxisList &) override {}

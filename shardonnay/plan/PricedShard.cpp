@@ -38,6 +38,17 @@ void PricedShard::onAllReduce(const AxisList &axes, ReductionKind) {
   add(CollectiveKind::AllReduce, axes);
 }
 
+AxisList axesOfPermute(ArrayRef<AxisList> source, ArrayRef<AxisList> target) {
+  AxisList touched;
+  for (auto [from, to] : zip_equal(source, target))
+    if (from != to)
+      for (const AxisList &list : {from, to})
+        for (AxisRef axis : list)
+          if (!touched.excludes(axis))
+            touched.append(axis);
+  return touched.sorted();
+}
+
 void PricedShard::onReduceScatter(int64_t, const AxisList &axes, ReductionKind,
                                   int64_t) {
   add(CollectiveKind::ReduceScatter, axes);
@@ -47,14 +58,7 @@ void PricedShard::onPermute(ArrayRef<AxisList> target, bool otherDevices) {
   // Between unlike orders anyone may send to anyone.
   if (otherDevices)
     return add(CollectiveKind::Permute, mesh.allAxes());
-  AxisList touched;
-  for (auto [from, to] : zip_equal(axes(), target))
-    if (from != to)
-      for (const AxisList &list : {from, to})
-        for (AxisRef axis : list)
-          if (!touched.excludes(axis))
-            touched.append(axis);
-  add(CollectiveKind::Permute, touched.sorted());
+  add(CollectiveKind::Permute, axesOfPermute(axes(), target));
 }
 
 void PricedShard::onWindow(int64_t dim, const AxisList &before, int64_t size) {

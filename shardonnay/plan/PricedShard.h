@@ -19,6 +19,12 @@
 
 namespace shardonnay {
 
+/// The axes that devices differ along which send each other data where each dim
+/// of a tensor moves from its axes in `source` to those in `target`; in
+/// canonical order.
+AxisList axesOfPermute(llvm::ArrayRef<AxisList> source,
+                       llvm::ArrayRef<AxisList> target);
+
 class PricedShard : public LocalShard {
 public:
   /// `windows`, if given, has to outlive this.
