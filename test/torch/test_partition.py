@@ -153,6 +153,24 @@ def test_gradients_are_sharded_as_their_parameters():
         assert plan.placements[f"grad.{name}"] == plan.placements[name] == (Shard(0),)
 
 
+class NamedAsResults(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.loss, self.grad = torch.nn.Parameter(models.numbers(8, 8)), torch.nn.Linear(8, 8, bias=False)
+
+    def forward(self, x):
+        return self.grad(x) @ self.loss
+
+
+def test_parameters_named_as_results():
+    """The step's own `loss` is a number, and not sharded as the parameter of that name."""
+    loss = lambda model, x: (model(x) ** 2).mean()
+    batch = (models.numbers(8, 8),)
+    plan = partition(NamedAsResults(), loss, batch, {"fsdp": 8}, params={"*": Shard(1)}, inputs=Shard(0))
+    for name in ("loss", "grad.weight"):
+        assert plan.placements[f"grad.{name}"] == (Shard(1),)
+
+
 class Stacked(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -142,7 +142,7 @@ class _Given:
 
     def results(self) -> dict[str, str]:
         """New values are sharded as the old ones, gradients as their parameters."""
-        owners = {entry.name: entry.updates or entry.name.removeprefix("grad.") for entry in self.captured.results}
+        owners = {entry.name: entry.updates or parameter_of(entry.name) for entry in self.captured.results}
         return {name: self.arguments[owner] for name, owner in owners.items() if owner in self.arguments}
 
 
@@ -154,6 +154,11 @@ def _is_table(given: Any, axes: Mapping[str, int]) -> bool:
 def owner_of(name: str) -> str:
     """The parameter to which an optimizer's state belongs."""
     return name.removeprefix("state.").rpartition(".")[0]
+
+
+def parameter_of(name: str) -> str | None:
+    """The parameter of which a result is the gradient, if it is one: a parameter may be called `loss` too."""
+    return name.removeprefix("grad.") if name.startswith("grad.") else None
 
 
 class Plan:
