@@ -15,6 +15,7 @@
 #include "shardonnay/cost/Liveness.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
 using namespace mlir;
@@ -23,14 +24,23 @@ namespace shardonnay {
 
 namespace {
 
+/// The op whose value of itself or its regions it is.
+Operation *getOwner(Value value) {
+  Operation *producer = value.getDefiningOp();
+  return producer ? producer : value.getParentBlock()->getParentOp();
+}
+
 /// The value that holds the data: barriers, and sdy ops on global types, only
-/// rename it.
+/// rename it, and so does a loop what it leaves as it was.
 Value storage(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
+  while (Operation *op = getOwner(value)) {
     auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op);
-    if (op->getNumRegions() != 0)
-      break;
-    if (dataFlow) {
+    if (op->getNumRegions() != 0) {
+      Value source = getInvariantSource(value, op);
+      if (!source)
+        break;
+      value = source;
+    } else if (dataFlow) {
       SmallVector<OpOperand *> sources = dataFlow.getEdgeSources(value);
       if (sources.size() != 1)
         break;
@@ -102,11 +112,12 @@ private:
   DenseMap<Operation *, PeakMemory> functions;
 };
 
-/// Sum of the block arguments' sizes.
+/// Sum of the sizes of the block arguments that hold data.
 int64_t argumentBytes(Block &block) {
   int64_t bytes = 0;
   for (BlockArgument argument : block.getArguments())
-    bytes = countSum(bytes, byteSize(argument.getType()));
+    if (storage(argument) == argument)
+      bytes = countSum(bytes, byteSize(argument.getType()));
   return bytes;
 }
 
@@ -195,7 +206,8 @@ PeakMemory PeakFinder::find(Block &block, bool isEntry) {
   reading = &here;
   here.block.argumentsStay = isa<func::FuncOp>(block.getParentOp());
   for (BlockArgument argument : block.getArguments())
-    here.block.arguments.push_back(here.add(argument));
+    if (storage(argument) == argument)
+      here.block.arguments.push_back(here.add(argument));
   if (isEntry)
     reserveResults(block);
   int64_t held = here.block.reserved + argumentBytes(block);

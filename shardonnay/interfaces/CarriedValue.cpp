@@ -49,11 +49,13 @@ bool CarriedValue::isLinearWith(OpOperand &summand, ReductionKind kind) const {
          cast<ShardingRuleOpInterface>(user).isLinear(kind, partial);
 }
 
-Value getInvariantSource(BlockArgument argument, Operation *loop) {
-  if (argument.getOwner()->getParentOp() != loop)
+Value getInvariantSource(Value value, Operation *loop) {
+  bool isArgument = isa<BlockArgument>(value) &&
+                    value.getParentBlock()->getParentOp() == loop;
+  if (!isArgument && value.getDefiningOp() != loop)
     return nullptr;
   auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(loop);
-  Value owner = dataFlow ? getEdgeOwner(argument) : Value();
+  Value owner = dataFlow ? getEdgeOwner(value) : Value();
   if (!owner || dataFlow.getManualBoundary(owner))
     return nullptr;
   SmallVector<Value> targets = dataFlow.getEdgeTargets(owner);

@@ -31,10 +31,6 @@ struct CarriedValue {
   bool isLinearWith(mlir::OpOperand &summand, ReductionKind kind) const;
 };
 
-/// Of the memory of a device, where that has a limit, this part may be taken
-/// for what loops hold more of, to reshard it once.
-inline constexpr int64_t kLoopMemoryShare = 8;
-
 /// How many ops that are linear may stand between what is reduced in each run,
 /// and its addition to a carried value, for it to be reduced behind the loop.
 inline constexpr unsigned kMostLinearSteps = 6;
@@ -43,10 +39,10 @@ inline constexpr unsigned kMostLinearSteps = 6;
 std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,
                                         mlir::Value owner);
 
-/// Where an argument of a region of `loop` is the same in every run, what goes
-/// into the loop for it; null elsewhere.
-mlir::Value getInvariantSource(mlir::BlockArgument argument,
-                               mlir::Operation *loop);
+/// Where an argument of a region of `loop`, or what it leaves of that as a
+/// result, is the same in every run, what goes into the loop for it; null
+/// elsewhere.
+mlir::Value getInvariantSource(mlir::Value value, mlir::Operation *loop);
 
 } // namespace shardonnay
 

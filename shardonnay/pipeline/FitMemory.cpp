@@ -19,6 +19,7 @@
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/TrialPlan.h"
 #include "shardonnay/strategy/MemoryPrices.h"
@@ -98,12 +99,26 @@ std::optional<PricedPlan> MemoryFitter::plan(ArrayRef<double> prices) {
       tryPlan(*copy, Stage::Reshard, options, model, /*saysErrors=*/true);
   if (!trial)
     return std::nullopt;
-  PricedPlan result{
-      trial->peak.bytes, trial->peak.held, trial->communication, {}};
-  for (Value value : trial->peak.live)
-    if (Operation *producer = value.getDefiningOp())
-      if (std::optional<int64_t> made = readNumber(producer->getLoc()))
-        result.producers.push_back(*made);
+  PricedPlan result;
+  result.peak = trial->peak.bytes;
+  result.held = trial->peak.held;
+  result.cost = trial->communication;
+  copy->walk([&](spmd::BarrierOp barrier) {
+    for (Operation *user : barrier->getUsers())
+      result.sendsAgain |=
+          isa<spmd::AllGatherOp, spmd::AllToAllOp, spmd::CollectivePermuteOp>(
+              user);
+  });
+  for (Value value : trial->peak.live) {
+    // What a loop carries is the loop's.
+    Operation *producer = value.getDefiningOp();
+    if (!producer && isLoop(value.getParentBlock()->getParentOp()))
+      producer = value.getParentBlock()->getParentOp();
+    if (!producer)
+      continue;
+    if (std::optional<int64_t> made = readNumber(producer->getLoc()))
+      result.producers.push_back(*made);
+  }
   return result;
 }
 

@@ -147,7 +147,7 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createFitMemoryPass({memoryLimit, options.deviceModel,
                                     options.searchMode, options.noBucketing}));
   InsertExplicitReshardsPassOptions reshards;
-  reshards.memoryLimit = memoryLimit;
+  reshards.pricesMemory = memoryLimit > 0;
   reshards.enableFullVersion = true;
   reshards.avoidReshardsOnCalls = options.avoidReshardsOnCalls;
   reshards.noImplicitReplication = options.noImplicitReplication;
@@ -167,10 +167,8 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
 void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createReshardToCollectivesPass({options.deviceModel}));
-  OptimizeCollectivesPassOptions collectives;
-  collectives.deviceModel = options.deviceModel;
-  collectives.memoryLimit = options.memoryLimit;
-  pm.addNestedPass<func::FuncOp>(createOptimizeCollectivesPass(collectives));
+  pm.addNestedPass<func::FuncOp>(
+      createOptimizeCollectivesPass({options.deviceModel}));
   // Equal moves of equal values are one.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }

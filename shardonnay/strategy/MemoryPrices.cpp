@@ -9,7 +9,6 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include <limits>
 
 using namespace llvm;
 
@@ -22,6 +21,7 @@ namespace {
 /// what is sent for many uses.
 constexpr double kFirstPrice = 1.0 / 8;
 constexpr double kLastPrice = 32;
+constexpr int kMostDearer = 4;
 
 class MemoryPriceSearch {
 public:
@@ -88,25 +88,32 @@ void MemoryPriceSearch::lower(PricedPlan plan) {
 
 std::optional<std::vector<double>> MemoryPriceSearch::run() {
   std::vector<double> best;
-  int64_t least = std::numeric_limits<int64_t>::max();
-  while (plansLeft > 0) {
+  std::optional<PricedPlan> bestPlan;
+  auto isBetter = [&](const PricedPlan &plan) {
+    if (!bestPlan || bestPlan->peak > limit)
+      return !bestPlan || plan.peak < bestPlan->peak;
+    return plan.peak <= limit && plan.cost < bestPlan->cost;
+  };
+  for (int dearer = 0; plansLeft > 0 && dearer <= kMostDearer;) {
     std::optional<PricedPlan> next = plan();
     if (!next)
       return std::nullopt;
-    if (next->peak <= limit) {
-      lower(*next);
-      return prices;
-    }
     if (next->held > limit)
       return std::vector<double>(prices.size());
-    if (next->peak < least) {
-      least = next->peak;
+    if (isBetter(*next)) {
       best = prices;
+      bestPlan = next;
+      dearer = 0;
+    } else if (bestPlan->peak <= limit) {
+      ++dearer;
     }
-    if (!raise(*next))
+    if ((next->peak <= limit && !next->sendsAgain) || !raise(*next))
       break;
   }
-  return best;
+  prices = best;
+  if (bestPlan && bestPlan->peak <= limit)
+    lower(*bestPlan);
+  return prices;
 }
 
 } // namespace

@@ -12,8 +12,11 @@
 // 1. Plan. While the plan holds too much, the ops whose results are alive at
 //    its peak get a price for each byte of them, or twice the price that they
 //    have.
-// 2. Of the first plan within the limit, prices are taken off again, of half of
-//    the ops, a quarter and so on, where the plan stays within it and costs
+// 2. Where the first plan within the limit is so only as later stages send
+//    something again, higher prices may be cheaper: they go on to rise until
+//    kMostDearer plans in turn are not the cheapest.
+//    Of the cheapest plan within the limit, prices are taken off again, of half
+//    of the ops, a quarter and so on, where the plan stays within it and costs
 //    less.
 // 3. Without a plan within the limit, the prices of the plan that holds least;
 //    none where arguments and results alone are above the limit, since what
@@ -44,6 +47,8 @@ struct PricedPlan {
   int64_t held = 0;
   /// What its collectives cost in byte times, without the prices of memory.
   double cost = 0;
+  /// Something is sent more than once, to hold less.
+  bool sendsAgain = false;
   /// The numbers of the ops whose results are alive at the peak.
   llvm::SmallVector<int64_t> producers;
 };

@@ -28,6 +28,9 @@ struct Value {
 struct ToyProgram {
   std::vector<Value> values;
   int64_t held = 0;
+  /// What it costs to send all that is whole again where it is used, so that
+  /// none is held.
+  double again = 0;
   int plans = 0;
 
   PricedPlan plan(llvm::ArrayRef<double> prices) {
@@ -40,6 +43,11 @@ struct ToyProgram {
       result.peak += isSharded ? value.shard : value.whole;
       result.cost += isSharded ? value.gather : 0;
       result.producers.push_back(number);
+      if (!isSharded && again > 0) {
+        result.peak -= value.whole;
+        result.cost += again;
+        result.sendsAgain = true;
+      }
     }
     return result;
   }
@@ -70,6 +78,14 @@ TEST(MemoryPrices, aPriceThatIsNotNeededIsTakenOff) {
   std::vector<double> prices = *program.fit(300);
   EXPECT_EQ(program.plan(prices).peak, 300);
   EXPECT_EQ(llvm::count(prices, 0), 2);
+}
+
+TEST(MemoryPrices, higherPricesMayBeCheaperThanToSendAgain) {
+  ToyProgram program{{{100, 25, 100}, {100, 25, 100}}};
+  program.again = 120;
+  EXPECT_EQ(program.plan(*program.fit(60)).cost, 200);
+  program.again = 80;
+  EXPECT_EQ(program.plan(*program.fit(60)).cost, 160);
 }
 
 TEST(MemoryPrices, whatCannotBeMetIsNoReasonToSendMore) {

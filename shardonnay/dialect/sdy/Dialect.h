@@ -25,7 +25,7 @@ inline constexpr llvm::StringLiteral
     kPropagationOrderAttr("sdy.propagation_order");
 /// A FloatAttr, of an op: what a byte of its results that a device holds costs,
 /// in byte times, from where the memory is found to be too small to where the
-/// op is sharded.
+/// op is sharded; of a loop, to where it is decided what leaves it.
 inline constexpr llvm::StringLiteral kMemoryPriceAttr("sdy.memory_price");
 /// On a reshard or a collective: a sentence that says why it is there.
 inline constexpr llvm::StringLiteral kCauseAttr("sdy.cause");

@@ -254,13 +254,12 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
   return value;
 }
 
-/// Takes what a device carries of `found` in parts more than it did, if there
-/// is as much.
-static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
+/// What it costs that a device carries more of `found` in parts than it did.
+static double priceHeld(Operation *loop, const Accumulator &found) {
   auto type = cast<RankedTensorType>(found.owner.getType());
-  return planner.takeMemory(
-      sdy::getShardBytes(type, found.sharding) -
-      sdy::getShardBytes(type, found.mesh.readClosed(found.owner)));
+  int64_t more = sdy::getShardBytes(type, found.sharding) -
+                 sdy::getShardBytes(type, found.mesh.readClosed(found.owner));
+  return sdy::getMemoryPrice(loop) * std::max<int64_t>(more, 0);
 }
 
 namespace {
@@ -370,7 +369,7 @@ bool accumulateInLoops(const CollectiveSites &sites,
       std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
       std::optional<PartialLoop> plan =
           found ? planLoop(loop, *found, planner) : std::nullopt;
-      if (!plan || plan->saved <= 0 || !takeMemory(*found, planner))
+      if (!plan || plan->saved <= priceHeld(loop, *found))
         continue;
       accumulate(loop, *found, *plan);
       changed = true;

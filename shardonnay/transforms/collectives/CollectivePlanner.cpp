@@ -53,14 +53,6 @@ Operation *getPlannedCollective(Value value) {
   return isStated ? op : nullptr;
 }
 
-bool CollectivePlanner::takeMemory(int64_t bytes) {
-  if (bytes > 0 && memoryLimit > 0 &&
-      bytes > memoryLimit / kLoopMemoryShare - memoryTaken)
-    return false;
-  memoryTaken += std::max<int64_t>(bytes, 0);
-  return true;
-}
-
 double countRuns(Operation *op) {
   double runs = 1;
   for (Operation *parent = op->getParentOp(); parent;

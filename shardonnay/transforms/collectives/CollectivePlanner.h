@@ -62,11 +62,9 @@ private:
 
 class CollectivePlanner {
 public:
-  /// `memoryLimit`: bytes that a device may hold; 0: as the model says.
   /// `plans` have to outlive this.
-  explicit CollectivePlanner(ModelPlans &plans, int64_t memoryLimit = 0)
-      : model(*plans.model), planner(plans.planner),
-        memoryLimit(memoryLimit > 0 ? memoryLimit : model.memoryBytes) {}
+  explicit CollectivePlanner(ModelPlans &plans)
+      : model(*plans.model), planner(plans.planner) {}
 
   /// What one run of `op` costs a device; nothing but the collectives costs.
   Cost cost(mlir::Operation *op);
@@ -80,16 +78,11 @@ public:
   double memoryPrice(double bytes, mlir::sdy::MeshAttr mesh) {
     return costs(mesh).computePrice(/*flops=*/0, bytes);
   }
-  /// Takes `bytes` for what devices hold more of, to send less. With a limit of
-  /// memory that is an eighth of it in all, and false where that is spent.
-  bool takeMemory(int64_t bytes);
   const MeshCosts &costs(mlir::sdy::MeshAttr mesh);
 
 private:
   const DeviceModel &model;
   ReshardPlanner &planner;
-  int64_t memoryLimit;
-  int64_t memoryTaken = 0;
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<MeshCosts>> meshCosts;
 };
 

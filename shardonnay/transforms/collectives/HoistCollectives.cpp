@@ -7,6 +7,8 @@
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
@@ -96,6 +98,17 @@ static void findCollectives(Operation *op, CollectivePlanner &planner,
     }
 }
 
+/// What it costs that a device holds the result of `collective` as long as
+/// `loop` runs.
+static double priceHeld(Operation *loop, Operation *collective) {
+  double price = sdy::getMemoryPrice(loop);
+  if (price == 0)
+    return 0;
+  Value value = collective->getResult(0);
+  return price * sdy::getShardBytes(cast<RankedTensorType>(value.getType()),
+                                    getNamedMesh(collective).readClosed(value));
+}
+
 static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   SmallVector<Operation *> found;
   findCollectives(loop, planner, found);
@@ -103,7 +116,8 @@ static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   bool changed = false;
   for (Operation *op : found) {
     Value value = op->getResult(0);
-    if (!hoister.isInvariant(value))
+    if (!hoister.isInvariant(value) ||
+        planner.price(op) * (sdy::countTrips(loop) - 1) <= priceHeld(loop, op))
       continue;
     value.replaceAllUsesWith(hoister.get(value));
     changed = true;

@@ -33,7 +33,7 @@ struct OptimizeCollectivesPass
 
   void runOnOperation() override {
     CollectivePlanner planner(
-        getAnalysis<SharedPlans>().get(deviceModel, model), memoryLimit);
+        getAnalysis<SharedPlans>().get(deviceModel, model));
     auto &ops = getAnalysis<ProgramOps>();
     CollectiveSites sites(getOperation(), ops);
     bool changed = true;
@@ -46,6 +46,8 @@ struct OptimizeCollectivesPass
           sites = CollectiveSites(getOperation(), ops);
         }
     }
+    for (Operation *loop : sites.loops)
+      loop->removeAttr(sdy::kMemoryPriceAttr);
     if (!splitAllReduces(sites, planner))
       markAnalysesPreserved<ProgramOps>();
   }

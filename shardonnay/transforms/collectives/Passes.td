@@ -224,7 +224,8 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
     A collective of a value from outside the loop, of one that the loop carries
     unchanged, or of what is computed from such alone, also out of a branch in
     the loop; not out of a loop that is known to run once at most. What it makes
-    lives as long as the loop.
+    lives as long as the loop; where memory has a price for the loop
+    (`sdy.memory_price`), that has to be less than what is saved.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.
@@ -257,8 +258,8 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     the outer one may too; and where the outer one adds up what the inner one
     puts slices of into a tensor (the gradients of scanned layers, over
     microbatches), both carry parts. The price of it all is compared with that of all
-    runs. Where memory has a limit, sums that are carried whole instead of
-    sharded may take an eighth of it.
+    runs. Where memory has a price for the loop (`sdy.memory_price`), so has what
+    is carried whole instead of sharded.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.
@@ -393,8 +394,6 @@ def OptimizeCollectivesPass
     DeviceModelOption,
     Option<"maxRounds", "max-rounds", "unsigned", "4",
            "How often all passes run">,
-    Option<"memoryLimit", "memory-limit", "int64_t", "0",
-           "Bytes that a device may hold; 0: as many as the device model says">,
   ];
 }
 

@@ -154,10 +154,12 @@ def RematerializePass : Pass<"sdy-rematerialize", "::mlir::ModuleOp"> {
   let description = [{
     Where more is alive on a device than the limit, values that wait for a later
     use are rematerialized before it: first those that are computed element by
-    element from what is there anyway or is smaller (a broadcast), which sends
-    nothing, then those that were gathered; of each the one first that frees
-    most, as long as there are any. So the weights of a forward pass are gathered
-    again in the backward pass. What nothing needs before only moves.
+    element, by one op or several, from what is there anyway or is smaller (a
+    broadcast), which sends nothing, then those that were gathered or moved; of
+    each the one first that frees most, as long as there are any. So the weights
+    of a forward pass are gathered again in the backward pass, and where a loop
+    over microbatches held them, in each of its runs. What nothing needs before
+    only moves.
 
     Precondition: after sdy-partition-to-local. Postcondition: the same; within
     the limit, or nothing at the peak waits that can be rematerialized.

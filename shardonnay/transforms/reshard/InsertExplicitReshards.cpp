@@ -65,7 +65,7 @@ struct ReshardMode {
   bool searchesNeighbors = false;
   /// Values may be sharded otherwise than propagated.
   bool searches = true;
-  const DeviceMemory *memory = nullptr;
+  const MemoryPrices *memoryPrices = nullptr;
 };
 
 /// What the block's graph says of an op.
@@ -473,7 +473,7 @@ LogicalResult BlockResharder::visitAll(Block &block) {
   else
     lastScope = *scope;
   MeshStrategies &mesh = solvers.on(*scope);
-  StrategyReader reader(block, *scope, solvers, *mode.memory);
+  StrategyReader reader(block, *scope, solvers, *mode.memoryPrices);
   StrategyState state(reader.getGraph(), mesh.table);
   if (!reader.hasOtherMeshes()) {
     findStrategies(reader, state, mesh.memo);
@@ -561,12 +561,13 @@ struct InsertExplicitReshardsPass
         deviceModel, model,
         /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
     std::vector<sdy::ReshardOp> left;
-    DeviceMemory memory = readMemory(getOperation(), memoryLimit);
+    MemoryPrices prices =
+        pricesMemory ? takeMemoryPrices(getOperation()) : MemoryPrices();
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(
           getOperation(),
           {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication,
-           searchMode == "graph" && !keepPropagated, !keepPropagated, &memory},
+           searchMode == "graph" && !keepPropagated, !keepPropagated, &prices},
           solvers);
       if (failed(resharder.run(block)) || resharder.foundForbiddenGather())
         return signalPassFailure();

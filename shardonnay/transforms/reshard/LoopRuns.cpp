@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/LoopRuns.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
@@ -25,22 +24,17 @@ static double bytesOf(Value value) {
          sdy::getElementBytes(type);
 }
 
-LoopRuns::LoopRuns(Block &block, const MeshScope &scope, double memory)
-    : block(block) {
+LoopRuns::LoopRuns(Block &block, const MemoryPrices &prices) : block(block) {
   Operation *parent = block.getParentOp();
   if (!isa_and_present<ShardableDataFlowOpInterface>(parent) ||
       !isLoop(parent) || &block != &parent->getRegions().back().front())
     return;
-  trips = sdy::countTrips(parent);
-  if (trips <= 1)
+  once = (1 + prices.lookup(parent)) / sdy::countTrips(parent);
+  if (once >= 1)
     return;
   loop = parent;
-  around = std::make_unique<LoopRuns>(*parent->getBlock(), scope, memory);
-  SmallVector<Value> sums = readSums();
-  if (memory == HUGE_VAL || heldMore(sums, scope) <= memory)
-    return;
-  loop = nullptr;
-  summands.clear();
+  around = std::make_unique<LoopRuns>(*parent->getBlock(), prices);
+  readSums();
 }
 
 ReshardRuns LoopRuns::ofInput(Value value) const {
@@ -52,7 +46,7 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
     value = getInvariantSource(argument, loop);
   if (!value)
     return runs;
-  runs.moved = 1 / trips;
+  runs.moved = once;
   // What is made around the loop is resharded in each run of that.
   if (!isa<OpResult>(value) || value.getParentBlock() != &around->block)
     runs.moved *= around->ofInput(value).moved;
@@ -60,31 +54,7 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
   return runs;
 }
 
-/// For holding `value` whole.
-static double moreForWhole(Value value, const MeshScope &scope) {
-  double bytes = bytesOf(value);
-  if (bytes == 0)
-    return 0;
-  auto type = cast<RankedTensorType>(value.getType());
-  return bytes - sdy::getShardBytes(type, scope.read(value));
-}
-
-double LoopRuns::heldMore(ArrayRef<Value> sums, const MeshScope &scope) const {
-  double more = 0;
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(loop->getRegions(), captured);
-  for (Value value : captured)
-    more += moreForWhole(value, scope);
-  for (BlockArgument argument : block.getArguments())
-    if (getInvariantSource(argument, loop))
-      more += moreForWhole(argument, scope);
-  for (Value sum : sums)
-    more += moreForWhole(sum, scope);
-  return more;
-}
-
-SmallVector<Value> LoopRuns::readSums() {
-  SmallVector<Value> sums;
+void LoopRuns::readSums() {
   auto dataFlow = cast<ShardableDataFlowOpInterface>(loop);
   for (Value owner : dataFlow.getEdgeOwners()) {
     if (bytesOf(owner) == 0 || dataFlow.getManualBoundary(owner))
@@ -97,12 +67,10 @@ SmallVector<Value> LoopRuns::readSums() {
     // if the loop around it adds them up.
     if (!rule || !found->isLeftByUser() || (!rule.isElementwise() && runs == 1))
       continue;
-    sums.push_back(owner);
     for (OpOperand &summand : found->user->getOpOperands())
       if (found->isLinearWith(summand, ReductionKind::Sum))
-        addSummands(summand.get(), bytesOf(owner), runs / trips, 0);
+        addSummands(summand.get(), bytesOf(owner), runs * once, 0);
   }
-  return sums;
 }
 
 void LoopRuns::addSummands(Value value, double ownerBytes, double runs,

@@ -14,7 +14,10 @@
 //
 // Worked example, a loop over 8 microbatches whose body computes x w and adds
 // x^T dy to the gradient that it carries: with w sharded, a gather of w in the
-// body costs an eighth, and so does the all_reduce of x^T dy.
+// body costs an eighth, and so does the all_reduce of x^T dy. Devices then hold
+// w and the gradient whole as long as the loop runs: where memory has a price p
+// for the loop (in byte times a byte), they cost (1 + p) eighths, and from p =
+// 7 on nothing is held.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,18 +26,18 @@
 
 #include "mlir/IR/Block.h"
 #include "shardonnay/strategy/OpSolver.h"
-#include "shardonnay/transforms/reshard/MeshScope.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {
 
+/// What a byte of its results that a device holds costs, in byte times, by op.
+using MemoryPrices = llvm::DenseMap<mlir::Operation *, double>;
+
 /// For the values of one block.
 class LoopRuns {
 public:
-  /// If all that is resharded once would take more than `memory` bytes more, in
-  /// one loop, nothing of that loop is: half of it costs more than all or none.
-  LoopRuns(mlir::Block &block, const MeshScope &scope,
-           double memory = HUGE_VAL);
+  explicit LoopRuns(mlir::Block &block,
+                    const MemoryPrices &prices = MemoryPrices());
 
   /// Of a value from outside of the block, or of an argument of it.
   ReshardRuns ofInput(mlir::Value value) const;
@@ -45,21 +48,18 @@ public:
 
 private:
   double lookUp(mlir::Value result) const;
-  /// Returns the results that are sums over the runs.
-  llvm::SmallVector<mlir::Value> readSums();
+  /// Finds what is added to the results that are sums over the runs.
+  void readSums();
   /// Parts of `value` are added to what the loop carries, after at most
   /// kMostLinearSteps ops.
   void addSummands(mlir::Value value, double ownerBytes, double runs,
                    unsigned depth);
 
-  /// Bytes, for holding whole all that is resharded once.
-  double heldMore(llvm::ArrayRef<mlir::Value> sums,
-                  const MeshScope &scope) const;
-
   mlir::Block &block;
   /// The loop whose body the block is; null if it is none, or runs once.
   mlir::Operation *loop = nullptr;
-  double trips = 1;
+  /// What happens once in all of its runs, counted in each.
+  double once = 1;
   std::unique_ptr<LoopRuns> around;
   llvm::DenseMap<mlir::Value, double> summands;
 };

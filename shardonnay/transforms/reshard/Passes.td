@@ -80,11 +80,10 @@ def InsertExplicitReshardsPass
     Option<"keepPropagated", "keep-propagated", "bool", "false",
            "No value between ops is sharded otherwise than propagation decided "
            "to save communication or memory">,
-    Option<"memoryLimit", "memory-limit", "int64_t", "0",
-           "Bytes that a device may hold: loops may take an eighth of it to "
-           "reshard once what they reshard in each run, and what a device holds "
-           "of an op's results has the price that the op says "
-           "(sdy.memory_price, in the time to send a byte). 0: any number">,
+    Option<"pricesMemory", "prices-memory", "bool", "false",
+           "What a device holds of an op's results has the price that the op "
+           "says (sdy.memory_price, in the time to send a byte), and so has what "
+           "a loop holds to reshard it once and not in each run">,
   ];
 }
 

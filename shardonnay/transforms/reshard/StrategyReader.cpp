@@ -43,9 +43,10 @@ static bool isStatic(Type type) {
 }
 
 StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
-                               OpSolvers &solvers, const DeviceMemory &memory)
+                               OpSolvers &solvers,
+                               const MemoryPrices &memoryPrices)
     : block(block), scope(scope), solvers(solvers), mesh(solvers.on(scope)),
-      loopRuns(block, scope, memory.ofLoops) {
+      loopRuns(block, memoryPrices) {
   for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
     if (auto manualOp = dyn_cast<sdy::ManualComputationOp>(op))
       manual.add(manualOp.getManualAxes());
@@ -61,7 +62,7 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
       otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
   for (Operation &op : opsForward(block)) {
     readOp(&op);
-    if (double price = memory.prices.lookup(&op))
+    if (double price = memoryPrices.lookup(&op))
       builder.setMemoryPrice(ops.size() - 1, price);
   }
   graph = builder.finish();
@@ -338,17 +339,17 @@ void StrategyReader::write(const StrategyState &state) const {
   forEachReader([](OpOperand &operand, Value &copy) { operand.set(copy); });
 }
 
-DeviceMemory readMemory(func::FuncOp func, int64_t limit) {
-  DeviceMemory memory;
-  if (limit == 0)
-    return memory;
-  memory.ofLoops = limit / kLoopMemoryShare;
+MemoryPrices takeMemoryPrices(func::FuncOp func) {
+  MemoryPrices prices;
   func.walk([&](Operation *op) {
-    if (auto price =
-            dyn_cast_or_null<FloatAttr>(op->removeAttr(sdy::kMemoryPriceAttr)))
-      memory.prices[op] = price.getValueAsDouble();
+    double price = sdy::getMemoryPrice(op);
+    if (price == 0)
+      return;
+    prices[op] = price;
+    if (!isLoop(op))
+      op->removeAttr(sdy::kMemoryPriceAttr);
   });
-  return memory;
+  return prices;
 }
 
 } // namespace shardonnay

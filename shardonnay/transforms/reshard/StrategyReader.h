@@ -25,17 +25,9 @@
 
 namespace shardonnay {
 
-/// The memory of a device.
-struct DeviceMemory {
-  /// What it has for what loops hold to reshard it once.
-  double ofLoops = HUGE_VAL;
-  /// By the ops that make the values, in byte times a byte (kMemoryPriceAttr).
-  llvm::DenseMap<mlir::Operation *, double> prices;
-};
-/// Of `limit` bytes, 0: any number. Loops may take as much as collectives may
-/// (CollectivePlanner::takeMemory). The prices are what `sdy.memory_price` of
-/// the ops in `func` says; takes these away.
-DeviceMemory readMemory(mlir::func::FuncOp func, int64_t limit);
+/// The prices that `sdy.memory_price` of the ops in `func` says; takes these
+/// away, but of loops.
+MemoryPrices takeMemoryPrices(mlir::func::FuncOp func);
 
 class StrategyReader {
 public:
@@ -45,7 +37,7 @@ public:
 
   /// Reads the block.
   StrategyReader(mlir::Block &block, const MeshScope &scope, OpSolvers &solvers,
-                 const DeviceMemory &memory);
+                 const MemoryPrices &memoryPrices);
 
   /// Some value is on another mesh than the block's: the strategies of its ops
   /// can't be changed.

@@ -2,9 +2,14 @@
 device holds less: the numbers agree."""
 
 import corpus
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 import shardonnay
 from agrees import assert_agrees
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 
 @pytest.mark.parametrize("name, share", [("attention", 0.65), ("mixer", 0.75), ("multi-query", 0.6)])
@@ -99,3 +104,42 @@ def test_no_axis_that_is_manual_shards_what_a_limit_asks_for():
     assert report["peak_bytes"]["per_device"] <= 13_400 < free
     with pytest.raises(shardonnay.CompileError, match="the least of the plans tried"):
         shardonnay.compile(BY_HAND, memory_limit=12_000)
+
+
+def microbatches(weights, batches):
+    """Gradients of eight microbatches, summed up."""
+
+    def loss(weights, x):
+        for up, down in weights:
+            x = x + jnp.tanh(x @ up) @ down
+        return jnp.sum(x * x)
+
+    def add(total, x):
+        return jax.tree.map(jnp.add, total, jax.grad(loss)(weights, x)), ()
+
+    total, _ = jax.lax.scan(add, jax.tree.map(jnp.zeros_like, weights), batches)
+    return jax.tree.map(lambda w, g: w - 0.01 * g, weights, total)
+
+
+@pytest.mark.parametrize("share, carried", [(1, True), (0.75, False), (0.6, False)])
+def test_what_left_a_loop_stays_in_it_where_memory_is_short(share, carried, row):
+    """Under FSDP: weights are gathered, and gradients reduced, once or in each microbatch."""
+    mesh = jax.make_mesh((8,), ("data",), axis_types=(AxisType.Auto,))
+    rows, batch = NamedSharding(mesh, P("data")), NamedSharding(mesh, P(None, "data"))
+    draw = np.random.default_rng(0)
+    weights = [[draw.normal(size=s).astype("f") / 16 for s in ((32, 128), (128, 32))] for _ in range(3)]
+    batches = draw.normal(size=(8, 128, 32)).astype("f")
+    step = jax.jit(microbatches, in_shardings=(jax.tree.map(lambda _: rows, weights), batch))
+    text = step.lower(weights, batches).as_text(debug_info=True)
+    free = shardonnay.compile(text, device_model="bytes", report=True).report
+    limit = int(share * free["peak_bytes"]["per_device"])
+    compiled = shardonnay.compile(text, device_model="bytes", memory_limit=limit)
+    report = compiled.report
+    assert report["peak_bytes"]["per_device"] <= limit
+    trips = {entry["trips"] for entry in report["collectives"]}
+    assert trips == ({1} if carried else {8}), trips
+    row(
+        f"microbatches: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes alive, "
+        f"{free['executed_bytes']:,} to {report['executed_bytes']:,} sent"
+    )
+    assert_agrees(compiled, text, [*jax.tree.leaves(weights), batches])

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --sdy-accumulate-in-loops | FileCheck %s
-// RUN: sdy-opt %s --sdy-optimize-collectives=memory-limit=512 | FileCheck %s --check-prefix=FITS
-// RUN: sdy-opt %s --sdy-optimize-collectives=memory-limit=448 | FileCheck %s --check-prefix=LIMIT
+// RUN: sed 's/attributes {/attributes {sdy.memory_price = 0.5 : f64, /' %s | sdy-opt --sdy-optimize-collectives | FileCheck %s --check-prefix=CHEAP
+// RUN: sed 's/attributes {/attributes {sdy.memory_price = 8.0 : f64, /' %s | sdy-opt --sdy-optimize-collectives | FileCheck %s --check-prefix=DEAR
 
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @two = <["x"=2, "y"=2]>
@@ -221,10 +221,10 @@ func.func @nested(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 }
 
 // Ops that are linear in what is reduced are computed on parts. Zeros are there
-// in any sharding. A device carries 64 bytes more, an eighth of 512.
+// in any sharding. A device carries 64 bytes more, and sends 32 in each of 5 runs.
 // CHECK-LABEL: func @linear_steps
-// FITS-LABEL: func @linear_steps
-// LIMIT-LABEL: func @linear_steps
+// CHEAP-LABEL: func @linear_steps
+// DEAR-LABEL: func @linear_steps
 func.func @linear_steps(%x: tensor<8x4xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   // CHECK: %[[W:.*]]:2 = stablehlo.while(%[[S:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
   // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"x"}>, <@mesh, []>]
@@ -237,14 +237,15 @@ func.func @linear_steps(%x: tensor<8x4xbf16> {sdy.sharding = #sdy.sharding<@mesh
   // CHECK: stablehlo.add %[[S]], %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
   // CHECK: %[[R:.*]] = sdy.reduce_scatter [{"x"}, {}] %[[W]]#0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x4xf32>
   // CHECK: return %[[R]]
-  // FITS: do {
-  // FITS-NOT: sdy.reduce_scatter
-  // FITS: sdy.reduce_scatter {{.*}}#0
-  // LIMIT: do {
-  // LIMIT: sdy.reduce_scatter
-  // LIMIT: stablehlo.return
-  // LIMIT-NOT: sdy.reduce_scatter
-  // LIMIT: return
+  // CHEAP-NOT: sdy.memory_price
+  // CHEAP: do {
+  // CHEAP-NOT: sdy.reduce_scatter
+  // CHEAP: sdy.reduce_scatter {{.*}}#0
+  // DEAR: do {
+  // DEAR: sdy.reduce_scatter
+  // DEAR: stablehlo.return
+  // DEAR-NOT: sdy.reduce_scatter
+  // DEAR: return
   %i = sdy.constant dense<0> : tensor<i32>
   %zeros = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} dense<0.0> : tensor<8x4xf32>
   %0:2 = stablehlo.while(%s = %zeros, %c = %i) : tensor<8x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, []>]>}

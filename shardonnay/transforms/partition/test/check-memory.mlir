@@ -99,3 +99,26 @@ func.func @loop(%x: tensor<6xf32>) -> tensor<6xf32> {
   }
   return %0#1 : tensor<6xf32>
 }
+
+// -----
+
+// What a loop leaves as it was takes no place of its own: 20 bytes are the loop's.
+// expected-note@+1 {{64 bytes are this 'tensor<4x4xf32>'}}
+func.func @unchanged(%w: tensor<4x4xf32>, %x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  // expected-note@+1 {{16 bytes are this 'tensor<1x4xf32>'}}
+  %0:3 = stablehlo.while(%i = %zero, %state = %x, %weights = %w) : tensor<i32>, tensor<1x4xf32>, tensor<4x4xf32>
+   cond {
+    %n = stablehlo.constant dense<3> : tensor<i32>
+    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    // expected-note@+2 {{16 bytes are this 'tensor<1x4xf32>'}}
+    // expected-error@+1 {{sdy-check-memory: 116 bytes are alive per device at 'stablehlo.dot', 96 of them arguments and results}}
+    %1 = stablehlo.dot %state, %weights : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
+    stablehlo.return %next, %1, %weights : tensor<i32>, tensor<1x4xf32>, tensor<4x4xf32>
+  }
+  return %0#1 : tensor<1x4xf32>
+}

@@ -52,7 +52,8 @@ func.func private @too_early(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The shard is of around the branch, and used there later.
+// The shard is of around the branch, and used there later: it is computed again in both
+// places, and of that the whole is gathered again.
 // CHECK-LABEL: @in_a_branch
 func.func private @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>, %m: tensor<8x16xf32>) -> (tensor<16x8xf32>, tensor<4x8xf32>) {
   %q = stablehlo.negate %p : tensor<4x8xf32>
@@ -61,7 +62,8 @@ func.func private @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>, %m: tensor<
     %2 = stablehlo.concatenate %m, %m, dim = 0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
     %3 = stablehlo.slice %2 [0:8, 0:8] : (tensor<16x16xf32>) -> tensor<8x8xf32>
     // CHECK: stablehlo.slice
-    // CHECK-NEXT: spmd.all_gather
+    // CHECK-NEXT: %[[SHARD:.*]] = stablehlo.negate
+    // CHECK-NEXT: spmd.all_gather %[[SHARD]]
     // CHECK-NEXT: stablehlo.concatenate
     %4 = stablehlo.concatenate %3, %1, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
     stablehlo.return %4 : tensor<16x8xf32>
@@ -149,4 +151,99 @@ func.func private @not_behind_itself(%p: tensor<8x8xf32>, %a: tensor<8x8xf32>) -
   %4 = stablehlo.concatenate %1, %1, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
   %5 = stablehlo.multiply %4, %2 : tensor<16x8xf32>
   return %3, %5 : tensor<16x8xf32>, tensor<16x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// What was gathered once, before the loop, waits in all of its runs. There it is gathered again
+// behind the peak, and for the next run before it; nothing is left before the loop.
+// CHECK-LABEL: @hoisted
+// ROOM-LABEL: @hoisted
+func.func private @hoisted(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK-NOT: spmd.all_gather
+  // CHECK: do {
+  // CHECK: %[[FIRST:.*]] = spmd.barrier %arg0 after %{{iterArg.*}} :
+  // CHECK-NEXT: %[[BEFORE:.*]] = spmd.all_gather %[[FIRST]]
+  // CHECK-NEXT: stablehlo.dot %{{.*}}, %[[BEFORE]]
+  // CHECK: %[[NARROW:.*]] = stablehlo.slice
+  // CHECK-NEXT: %[[NEXT:.*]] = spmd.barrier %arg0 after %[[NARROW]]
+  // CHECK-NEXT: %[[BEHIND:.*]] = spmd.all_gather %[[NEXT]]
+  // CHECK-NEXT: stablehlo.dot %[[NARROW]], %[[BEHIND]]
+  // ROOM: spmd.all_gather
+  // ROOM: do {
+  // ROOM-NOT: spmd.all_gather
+  // ROOM: return
+  %0 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %i = sdy.constant dense<0> : tensor<i32>
+  %1:2 = stablehlo.while(%s = %a, %c = %i) : tensor<8x8xf32>, tensor<i32>
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %2 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot %s, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %3 = stablehlo.concatenate %2, %2, %2, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<24x8xf32>
+    %4 = stablehlo.slice %3 [0:8, 0:8] : (tensor<24x8xf32>) -> tensor<8x8xf32>
+    %5 = stablehlo.dot %4, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %6 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %5, %6 : tensor<8x8xf32>, tensor<i32>
+  }
+  return %1#0 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// How often a device runs this loop is what it computes itself: nothing is sent there.
+// CHECK-LABEL: @own_number
+func.func private @own_number(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>, %n: tensor<i32>) -> tensor<8x8xf32> {
+  // CHECK: spmd.all_gather
+  // CHECK: do {
+  // CHECK-NOT: spmd.all_gather
+  // CHECK: return
+  %0 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %i = sdy.constant dense<0> : tensor<i32>
+  %1:2 = stablehlo.while(%s = %a, %c = %i) : tensor<8x8xf32>, tensor<i32>
+  cond {
+    %2 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot %s, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %3 = stablehlo.concatenate %2, %2, %2, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<24x8xf32>
+    %4 = stablehlo.slice %3 [0:8, 0:8] : (tensor<24x8xf32>) -> tensor<8x8xf32>
+    %5 = stablehlo.dot %4, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %6 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %5, %6 : tensor<8x8xf32>, tensor<i32>
+  }
+  return %1#0 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// What stands between the product and what waits is fused, and not in memory: it is computed
+// again too. The product is there anyway.
+// CHECK-LABEL: @chain
+func.func private @chain(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[DOT:.*]] = stablehlo.dot %arg0, %arg0
+  // CHECK: stablehlo.slice
+  // CHECK-NEXT: %[[BEHIND:.*]] = spmd.barrier %[[DOT]] after
+  // CHECK-NEXT: %[[EXP:.*]] = stablehlo.exponential %[[BEHIND]]
+  // CHECK-NEXT: %[[TANH:.*]] = stablehlo.tanh %[[EXP]]
+  // CHECK-NEXT: stablehlo.dot %{{.*}}, %[[TANH]]
+  %0 = stablehlo.dot %a, %a : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.exponential %0 : tensor<8x8xf32>
+  %2 = stablehlo.tanh %1 : tensor<8x8xf32>
+  %3 = stablehlo.dot %a, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = stablehlo.concatenate %3, %3, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %5 = stablehlo.slice %4 [0:8, 0:8] : (tensor<16x8xf32>) -> tensor<8x8xf32>
+  %6 = stablehlo.dot %5, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %7 = stablehlo.dot %6, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %7 : tensor<8x8xf32>
 }

@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s --sdy-insert-explicit-reshards="enable-full-version=true device-model=bytes" | FileCheck %s
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards="enable-full-version=true device-model=bytes memory-limit=16384" | FileCheck %s --check-prefix=SMALL
+// RUN: sed 's/attributes {/attributes {sdy.memory_price = 99.0 : f64, /' %s | sdy-opt --sdy-insert-explicit-reshards="enable-full-version=true device-model=bytes prices-memory=true" | FileCheck %s --check-prefix=SMALL
 
 // What a loop does not change is resharded once, before it, and what it adds up
 // is reduced once, behind it. Here that is foreseen: the weight is gathered,
 // which in each run would be more than to move the batch, and its gradient is
-// left in parts. With too little memory for all of that the batch is moved.
+// left in parts. Where memory is as dear as all runs of the loop the batch is moved.
 
 sdy.mesh @mesh = <["x"=4]>
 

@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards="enable-full-version=true device-model=bytes memory-limit=1000000" | FileCheck %s
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards="enable-full-version=true device-model=bytes prices-memory=true" | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
