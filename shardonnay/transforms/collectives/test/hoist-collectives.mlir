@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s --sdy-hoist-collectives | FileCheck %s
-// RUN: sed 's/attributes {/attributes {sdy.memory_price = 2.0 : f64, /' %s | sdy-opt --sdy-hoist-collectives=device-model=bytes | FileCheck %s --check-prefix=DEAR
+// RUN: sed 's/attributes {/attributes {sdy.memory_price = 3.0 : f64, /' %s | sdy-opt --sdy-hoist-collectives=device-model=bytes | FileCheck %s --check-prefix=DEAR
 
 sdy.mesh @mesh = <["x"=2]>
 
 // The weight is carried unchanged. A device holds 256 bytes more, and sends 128 in each of 5 runs,
-// 512 too many: that is worth two byte times a byte, and no more.
+// 512 too many: that is not worth three byte times a byte.
 // CHECK-LABEL: func @carried
 // DEAR-LABEL: func @carried
 func.func @carried(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
