@@ -38,11 +38,19 @@ class Traced:
     fun_name = property(lambda self: self.jax.fun_name)
     args_info = property(lambda self: self.jax.args_info)
     out_info = property(lambda self: self.jax.out_info)
+    in_avals = property(lambda self: self.jax.in_avals)
+    out_avals = property(lambda self: self.jax.out_avals)
     in_tree = property(lambda self: self.jax.in_tree)
     out_tree = property(lambda self: self.jax.out_tree)
+    donate_argnums = property(lambda self: self.jax.donate_argnums)
 
-    def lower(self):
-        """The global program, not partitioned yet."""
+    def lower(self, *, lowering_platforms=None, _private_parameters=None):
+        """The global program, not partitioned yet. The keywords are what `jax.export` gives to `jax.jit`'s."""
+        if lowering_platforms is not None:
+            raise TypeError(
+                f"{self.fun_name}: a partitioned function is lowered for the devices of its mesh, got lowering_platforms="
+                f"{lowering_platforms}; to export it, jax.export.export(jax.jit(...)) of it"
+            )
         named = [sharding for sharding in self._given if sharding is not None]
         return Lowered(self._function, self._function.source(self.jax, named), self._given)
 
@@ -55,8 +63,10 @@ class Lowered:
 
     args_info = property(lambda self: self.jax.args_info)
     out_info = property(lambda self: self.jax.out_info)
+    in_avals = property(lambda self: self.jax.in_avals)
     in_tree = property(lambda self: self.jax.in_tree)
     out_tree = property(lambda self: self.jax.out_tree)
+    donate_argnums = property(lambda self: self.jax.donate_argnums)
 
     def as_text(self, dialect=None, *, debug_info=False):
         """As `jax.stages.Lowered.as_text`."""
@@ -120,8 +130,12 @@ class Compiled:
 
     args_info = property(lambda self: self.jax.args_info)
     out_info = property(lambda self: self.jax.out_info)
+    in_avals = property(lambda self: self.jax.in_avals)
     in_tree = property(lambda self: self.jax.in_tree)
     out_tree = property(lambda self: self.jax.out_tree)
+    donate_argnums = property(lambda self: self.jax.donate_argnums)
+    input_formats = property(lambda self: self.jax.input_formats, doc="Shardings with layouts, as in `jax.stages`.")
+    output_formats = property(lambda self: self.jax.output_formats)
     input_shardings = property(lambda self: self.jax.input_shardings, doc="(of the arguments, of the keywords).")
     output_shardings = property(lambda self: self.jax.output_shardings, doc="Of the results.")
 
@@ -163,3 +177,7 @@ class Compiled:
     def memory_analysis(self):
         """XLA's, of one device."""
         return self.jax.memory_analysis()
+
+    def runtime_executable(self):
+        """As `jax.stages.Compiled.runtime_executable`."""
+        return self.jax.runtime_executable()

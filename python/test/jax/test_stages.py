@@ -37,16 +37,30 @@ def test_stages_are_as_in_jax(transform):
         if lowered:
             ours, theirs = ours.lower(), theirs.lower()
         assert (ours.in_tree, ours.out_tree) == (theirs.in_tree, theirs.out_tree)
+        assert (ours.in_avals, ours.donate_argnums) == (theirs.in_avals, theirs.donate_argnums)
         assert jax.tree.map(lambda info: (info.shape, info.dtype), ours.out_info) == jax.tree.map(
             lambda info: (info.shape, info.dtype), theirs.out_info
         )
     ours, theirs = ours.compile(), theirs.compile()
     compare(call(ours), call(theirs), places=False)
     assert ours.in_tree == theirs.in_tree and ours.out_tree == theirs.out_tree
+    assert jax.tree.map(str, ours.in_avals) == jax.tree.map(str, theirs.in_avals)
+    assert ours.donate_argnums == theirs.donate_argnums
+    assert ours.input_formats[0][1].sharding == ours.input_shardings[0][1]
+    assert ours.output_formats[1].sharding == ours.output_shardings[1]
+    assert type(ours.runtime_executable()) is type(theirs.runtime_executable())
     assert ours.input_shardings[0][1].is_equivalent_to(on("data"), 2)
     assert ours.output_shardings[0]["w"].is_equivalent_to(on(None, "model"), 2)
     assert ours.memory_analysis().argument_size_in_bytes > 0
     assert ours.cost_analysis()["flops"] > 0
+
+
+def test_what_is_exported_is_a_jit_of_it():
+    function = partition(jnp.matmul)
+    with pytest.raises(TypeError, match=r"matmul: .*got lowering_platforms=.*jax\.export\.export\(jax\.jit\("):
+        jax.export.export(function)(X, W)
+    exported = jax.export.deserialize(jax.export.export(jax.jit(function))(X, W).serialize())
+    compare(jax.jit(exported.call)(X, W), jax.jit(jnp.matmul)(X, W), places=False)
 
 
 def test_lowered_text_is_jaxs():
