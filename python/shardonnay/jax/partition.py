@@ -50,7 +50,8 @@ class PartitionedFunction(_core.CachedFunction):
             for name, value in jit_options.items()
             if value is not None
         }
-        self._inner = jax.jit(fn, keep_unused=True, **self._jit_options)
+        traced_by = {name: value for name, value in self._jit_options.items() if name != "compiler_options"}
+        self._inner = jax.jit(fn, keep_unused=True, **traced_by)  # JAX takes them from an outermost function only
         in_shardings = self._jit_options.get("in_shardings")
         all_given = in_shardings is not None and all(
             isinstance(leaf, NamedSharding) for leaf in arguments.leaves_with_none(in_shardings)
@@ -127,6 +128,10 @@ class PartitionedFunction(_core.CachedFunction):
         """The program of a source."""
         return self._build(source, self._options)
 
+    def compiler_options(self, given):
+        """What XLA is given, `given` ahead of time after the function's own."""
+        return {**(self._jit_options.get("compiler_options") or {}), **(given or {})}
+
     def _caller(self, mesh, shardings):
         """A `jax.jit` that traces, lowers and partitions the function when JAX traces it."""
         in_shardings = self._jit_options.get("in_shardings")
@@ -198,6 +203,7 @@ def partition(
     donate_argnames=None,
     static_argnums=None,
     static_argnames=None,
+    compiler_options=None,
     mesh=None,
     options=None,
     sharding_rules=None,
@@ -208,7 +214,7 @@ def partition(
 
     in_shardings, out_shardings: may have `prioritized` shardings among them.
     mesh: on which PartitionSpecs are, in the shardings and within `fn`, as under `jax.set_mesh(mesh)`.
-    options: a dict of `shardonnay.compile`'s options, or an options object of its.
+    compiler_options: XLA's. options: a dict of `shardonnay.compile`'s options, or an options object of its.
     sharding_rules: of custom calls by target: {"my_kernel": "b s d, d f -> b s f"}, texts or `ShardingRule`s.
     """
     return _decorated(building.partitioned, **locals())

@@ -83,7 +83,8 @@ class Lowered:
     def compile(self, compiler_options=None):
         """Partitions the program and has XLA compile it. `compiler_options`: XLA's, as for `jax.stages`."""
         built = self._function.build(self._source)
-        return Compiled(built, ahead_of_time(built.program, self._given, compiler_options))
+        options = self._function.compiler_options(compiler_options)
+        return Compiled(built, ahead_of_time(built.program, self._given, options))
 
 
 def ahead_of_time(program, given=(), compiler_options=None):

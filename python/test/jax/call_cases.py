@@ -427,6 +427,12 @@ def cleared_cache(jit):
 
 
 @case
+def compiler_options(jit):
+    f = jit(lambda x: x + 1, compiler_options={"xla_embed_ir_in_executable": True})
+    return f(put(X, "data")), f.lower(put(X, "data")).compile({"xla_embed_ir_in_executable": False})(put(X, "data"))
+
+
+@case
 def closed_over_arrays(jit):
     held, big = jnp.arange(16.0), put(W, None, "model")
     return jit(lambda x: (x * held) @ big, out_shardings=on("data"))(put(X, "data"))

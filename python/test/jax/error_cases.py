@@ -205,3 +205,14 @@ def a_number_that_does_not_fit(jit):
 @case
 def an_array_of_objects(jit):
     jit(lambda x, n: x)(put(X, "data"), np.array([None]))
+
+
+@case
+def a_compiler_option_that_is_not_there(jit):
+    jit(lambda x: x, compiler_options={"xla_no_such_option": True})(put(X, "data"))
+
+
+@case
+def compiler_options_under_a_trace(jit):
+    f = jit(lambda x: x, in_shardings=on("data"), compiler_options={"xla_embed_ir_in_executable": True})
+    jax.jit(lambda x: f(x))(X)
