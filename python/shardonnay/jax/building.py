@@ -1,5 +1,7 @@
 """From a lowered function to a program that runs: partitioned by us, or propagated by us and partitioned by XLA."""
 
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +16,10 @@ from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram
 from .meshes import MeshError, context_mesh, meshes
 from .signature import Signature
+
+_LINE = re.compile(r"(.+):(\d+):\d+")
+_FUNCTION = re.compile(r".* at (.+):(\d+)")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -123,6 +129,20 @@ def _compiled(text, options, **keywords):
     return shardonnay.compile(text, **given, **keywords)
 
 
+def _warn(diagnostics, function):
+    """The compiler's warnings with their notes, as Python's at the user's lines, else at the function's."""
+    found = []
+    for diagnostic in diagnostics:
+        if diagnostic.severity == "warning":
+            found.append((diagnostic.location, [diagnostic.message]))
+        elif diagnostic.severity == "note" and found:
+            found[-1][1].append(str(diagnostic))
+    for location, lines in found:
+        place = _LINE.fullmatch(location) or _FUNCTION.fullmatch(function)
+        path, line = (place[1], int(place[2])) if place else ("<program>", 0)
+        warnings.warn_explicit("\n".join(lines), UserWarning, path, line)
+
+
 def partitioned(source, options):
     """The program of one device, by our compiler."""
     check_supported(source)
@@ -133,6 +153,7 @@ def partitioned(source, options):
         text = custom_partitioning.expanded(source, lambda text: _compiled(text, options, to="reshard").text)
     functions, numbered = callbacks.taken(source, text)
     compiled = _compiled(text, options)
+    _warn(compiled.diagnostics, source.function)
     artefact = artefacts.runnable(compiled.text, numbered)
     program = Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform(), functions)
     return Built.of(program, compiled, text)
@@ -144,6 +165,7 @@ def propagated(source, options):
     text = source.text()
     callbacks.check_none(source, text, "where XLA partitions", "use shardonnay.jax.partition")
     compiled = _compiled(text, options, to="export")
+    _warn(compiled.diagnostics, source.function)
     artefact, boundary = handover.handed_over(compiled.text)
     return Built.of(
         PropagatedProgram(source.signature, artefact, boundary, source.meshes, source.platform()), compiled, text

@@ -8,7 +8,7 @@ import shardonnay
 import shardonnay.jax
 from jax.experimental import io_callback
 from jax.sharding import NamedSharding
-from outcomes import MESH, P, doubled, put, ramp
+from outcomes import MESH, P, doubled, on, put, ramp
 from shardonnay.jax import partition, propagate
 
 X = put(ramp(8, 16), "data")
@@ -163,6 +163,23 @@ def test_callbacks_that_are_refused(function, transform, message):
     where = r"test_effects.py:\d+:\d+"
     with pytest.raises(shardonnay.CompileError, match=f"{where}: error: a call back into Python {message}"):
         transform(function)(X)
+
+
+@pytest.mark.parametrize("transform", [partition, propagate])
+def test_what_the_compiler_warns_of_is_a_warning_at_the_line(transform):
+    def inspected(x):
+        jax.debug.inspect_array_sharding(x * 2, callback=print)
+        return x + 1
+
+    with pytest.warns(UserWarning, match="@InspectSharding is left out.*`explain` tells") as found:
+        transform(inspected, in_shardings=on("data"))(np.ones((8, 16), np.float32))
+    line = inspected.__code__.co_firstlineno + 1
+    assert [(warning.filename, warning.lineno) for warning in found] == [(__file__, line)]
+
+
+def test_a_warning_has_its_notes():
+    with pytest.warns(UserWarning, match=r"'stablehlo.sort' cannot be computed sharded(.|\n)*note: operand 0 is sharded"):
+        partition(jnp.sort, in_shardings=on(("data", "model"))).lower(np.ones(64, np.float32)).compile()
 
 
 def test_other_memories():
