@@ -53,6 +53,16 @@ def shardings_of(args, kwargs):
     return tuple([getattr(leaf, "sharding", None) for leaf in jax.tree.leaves((args, kwargs))])
 
 
+def check_no_refs(name, leaves):
+    """Refuses what a call would change in place: a program of one device has copies."""
+    for leaf in leaves:
+        if isinstance(leaf, jax.Ref):
+            raise TypeError(
+                f"{name}: got a jax.Ref, {jax.typeof(leaf)}, expected arrays; give its value, ref[...], return the new "
+                "one and set the ref outside the function"
+            )
+
+
 def static_positions(fn, argnums, argnames, count):
     """The positions, of `count` positional arguments, that `jax.jit` takes as static: what it is not told it infers."""
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())

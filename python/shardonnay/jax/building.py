@@ -13,6 +13,7 @@ from ..operations import operations
 from ..options import Options
 from . import artefacts, callbacks, custom_partitioning, handover
 from .annotations import Notes, annotated
+from .arguments import check_no_refs
 from .execution import Program, PropagatedProgram
 from .meshes import MeshError, context_mesh, meshes
 from .signature import Signature
@@ -39,6 +40,7 @@ class Source:
                 f"{traced.fun_name} closes over a value that JAX traces outside it, or that leaked from an earlier "
                 "trace; expected values of its own: pass it as an argument"
             )
+        check_no_refs(traced.fun_name, traced.jaxpr.consts)
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
         return cls(traced, _lowered(traced, found), tuple(found), notes, Signature.of(traced))

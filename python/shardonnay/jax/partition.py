@@ -77,11 +77,15 @@ class PartitionedFunction(_core.CachedFunction):
 
     def trace(self, *args, **kwargs):
         """The first of the stages of `jax.stages`. Arguments may be types (jax.ShapeDtypeStruct)."""
+        self._check(args, kwargs)
         with self._context():
             traced = self._inner.trace(*args, **kwargs)
             own, given = arguments.shardings_of(args, kwargs), self._jit_options.get("in_shardings")
             known = arguments.known_shardings(args, kwargs, own, self._static(len(args)), given)
         return Traced(self, traced, self._dynamic(args, kwargs, known))
+
+    def _check(self, args, kwargs):
+        arguments.check_no_refs(getattr(self._fn, "__name__", self._fn), jax.tree.leaves((args, kwargs)))
 
     def _static(self, count):
         return arguments.static_positions(self._fn, *map(self._jit_options.get, _STATIC), count)
@@ -138,6 +142,7 @@ class PartitionedFunction(_core.CachedFunction):
 
         @functools.wraps(self._fn)
         def body(*args, **kwargs):
+            self._check(args, kwargs)
             leaves = jax.tree.leaves((args, kwargs))
             dynamic = self._dynamic(args, kwargs, leaves)
             if dynamic and not isinstance(dynamic[0], jax.core.Tracer):

@@ -182,6 +182,19 @@ def test_a_warning_has_its_notes():
         partition(jnp.sort, in_shardings=on(("data", "model"))).lower(np.ones(64, np.float32)).compile()
 
 
+@pytest.mark.parametrize("call", [lambda f, r: f(r), lambda f, r: f.lower(r), lambda f, r: f({"held": [r]})])
+def test_a_ref_as_argument_is_refused(call):
+    function = partition(lambda tree: jax.tree.map(lambda ref: ref[...], tree))
+    with pytest.raises(TypeError, match=r"<lambda>: .*got a jax.Ref.*float32\[8,16\].*ref\[\.\.\.\]"):
+        call(function, jax.new_ref(X))
+
+
+def test_a_ref_closed_over_is_refused():
+    held = jax.new_ref(X)
+    with pytest.raises(TypeError, match=r"<lambda>: got a jax.Ref"):
+        partition(lambda x: x + held[...])(X)
+
+
 def test_other_memories():
     host = NamedSharding(MESH, P("data"), memory_kind="pinned_host")
     with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+: error: a value in a memory kind"):
