@@ -48,8 +48,8 @@ class Traced:
         """The global program, not partitioned yet. The keywords are what `jax.export` gives to `jax.jit`'s."""
         if lowering_platforms is not None:
             raise TypeError(
-                f"{self.fun_name}: a partitioned function is lowered for the devices of its mesh, got lowering_platforms="
-                f"{lowering_platforms}; to export it, jax.export.export(jax.jit(...)) of it"
+                f"{self.fun_name}: a partitioned function is lowered for the devices of its mesh, got "
+                f"lowering_platforms={lowering_platforms}; to export it, jax.export.export(jax.jit(...)) of it"
             )
         named = [sharding for sharding in self._given if sharding is not None]
         return Lowered(self._function, self._function.source(self.jax, named), self._given)

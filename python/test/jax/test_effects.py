@@ -178,7 +178,8 @@ def test_what_the_compiler_warns_of_is_a_warning_at_the_line(transform):
 
 
 def test_a_warning_has_its_notes():
-    with pytest.warns(UserWarning, match=r"'stablehlo.sort' cannot be computed sharded(.|\n)*note: operand 0 is sharded"):
+    said = r"'stablehlo.sort' cannot be computed sharded(.|\n)*note: operand 0 is sharded"
+    with pytest.warns(UserWarning, match=said):
         partition(jnp.sort, in_shardings=on(("data", "model"))).lower(np.ones(64, np.float32)).compile()
 
 
