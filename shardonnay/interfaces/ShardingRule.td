@@ -52,7 +52,7 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
     InterfaceMethod<[{
       The FLOPs of an op that is no contraction but does more than a few of
       them an element (a Fourier transform, a factorisation, a triangular
-      solve), on the op's present types. 0 for all others.
+      solve, a product by groups), on the op's present types. 0 for all others.
     }], "int64_t", "getTransformFlops", (ins),
     /*methodBody=*/"", /*defaultImplementation=*/[{ return 0; }]>,
     InterfaceMethod<[{

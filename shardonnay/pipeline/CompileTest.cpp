@@ -143,6 +143,29 @@ TEST(Compile, WhatATextSaysIsVerifiedBeforeItIsUsed) {
             "dims, expected 1 as in 'tensor<4xf32>'");
 }
 
+TEST(Compile, ReportCountsProductsByGroups) {
+  CompileOptions options;
+  options.report = true;
+  CompileResult result = compile(R"(
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(
+        %a: tensor<4x6xf32>,
+        %b: tensor<3x6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}]>},
+        %sizes: tensor<3xi32>) -> tensor<4x8xf32> {
+      %0 = "chlo.ragged_dot"(%a, %b, %sizes) <{
+        ragged_dot_dimension_numbers = #chlo.ragged_dot<
+          lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1],
+          lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> :
+        (tensor<4x6xf32>, tensor<3x6x8xf32>, tensor<3xi32>) -> tensor<4x8xf32>
+      return %0 : tensor<4x8xf32>
+    })",
+                                 options);
+  ASSERT_TRUE(result.ok);
+  // 2 * 4 * 6 * 8, as each row meets one group, and a half of it.
+  EXPECT_EQ(str(result.report.getAsObject()->get("contraction_flops")),
+            R"({"global":384,"per_device":192})");
+}
+
 TEST(Compile, ReportCountsWhatIsInTheProgram) {
   CompileOptions options;
   options.report = true;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/models/StableHLO/TransformFlops.h"
+#include "shardonnay/algebra/Counts.h"
+#include "shardonnay/dialect/chlo/Chlo.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -61,6 +63,19 @@ static int64_t solveFlops(Value a, Value b) {
   return shape.empty() ? 0 : shape.back() * llvm::product_of(shapeOf(b));
 }
 
+/// Every element of lhs meets those of one group of rhs, along its free dims.
+static int64_t raggedDotFlops(chlo::RaggedDotOp op) {
+  chlo::RaggedDotDimensionNumbersAttr numbers =
+      op.getRaggedDotDimensionNumbers();
+  int64_t flops = 2 * llvm::product_of(shapeOf(op.getLhs()));
+  for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getRhs())))
+    if (!llvm::is_contained(numbers.getRhsBatchingDimensions(), dim) &&
+        !llvm::is_contained(numbers.getRhsContractingDimensions(), dim) &&
+        !llvm::is_contained(numbers.getRhsGroupDimensions(), dim))
+      flops = countProduct(flops, extent);
+  return flops;
+}
+
 static int64_t callFlops(CustomCallOp op) {
   StringRef target = op.getCallTargetName();
   if (op->getNumOperands() == 0 || !hasStaticShapes(op))
@@ -80,6 +95,8 @@ int64_t shardonnay::getTransformFlops(Operation *op) {
     return hasStaticShapes(op) ? factorFlops(cholesky.getA(), 1.0 / 3) : 0;
   if (auto solve = dyn_cast<TriangularSolveOp>(op))
     return hasStaticShapes(op) ? solveFlops(solve.getA(), solve.getB()) : 0;
+  if (auto dot = dyn_cast<chlo::RaggedDotOp>(op))
+    return hasStaticShapes(op) ? raggedDotFlops(dot) : 0;
   if (auto call = dyn_cast<CustomCallOp>(op))
     return callFlops(call);
   return 0;
