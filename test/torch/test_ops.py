@@ -227,6 +227,27 @@ def linear_algebra(m):
     }
 
 
+def grouped(m):
+    """Products by groups, some of which are empty."""
+    rows, groups, k, n = m.draw.randint(1, 9), m.draw.randint(1, 4), 4 * m.draw.randint(1, 3), 4 * m.draw.randint(1, 3)
+    ends = torch.sort(m.index([groups], rows + 1)).values.to(torch.int32)
+    ends[-1] = rows
+    fours = torch.arange(4, 4 * groups + 4, 4, dtype=torch.int32)
+    product = lambda x, y: F.grouped_mm(x, y, offs=ends)
+    half = [m.tensor([rows, 8], torch.bfloat16), m.tensor([groups, 8, 16], torch.bfloat16)]
+    return {
+        "by rows gradient": (product, [m.tensor([rows, k]), m.tensor([groups, k, n])]),
+        "by rows of transposed matrices gradient": (
+            lambda x, y: product(x, y.mT), [m.tensor([rows, k]), m.tensor([groups, n, k])],
+        ),
+        "halves by rows gradient": (product, half),
+        "by columns gradient": (
+            lambda x, y: F.grouped_mm(x, y, offs=fours), [m.tensor([groups, n, k]), m.tensor([k, 4 * groups])],
+        ),
+        "batches gradient": (lambda x, y: F.grouped_mm(x.mT, y), [m.tensor([groups, k, n]), m.tensor([groups, k, 4])]),
+    }  # fmt: skip
+
+
 def special(m):
     """In bfloat16 and the other types, at infinities and NaNs where eager PyTorch has them."""
     x, half = m.tensor([60], m.pick(torch.float32, torch.float64)) * 5 + 0.01, m.tensor([40], torch.bfloat16, True)
@@ -348,7 +369,7 @@ def others(m):
 
 
 @pytest.mark.parametrize("number", range(2))
-@pytest.mark.parametrize("family", [linear_algebra, special, distances, margins, combining, others])
+@pytest.mark.parametrize("family", [linear_algebra, grouped, special, distances, margins, combining, others])
 def test_rare_ops(family, number):
     """Random sizes and types, each op of the family once."""
     cases = []

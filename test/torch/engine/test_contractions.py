@@ -107,12 +107,29 @@ def test_dims_in_any_order():
     check([Case("order", [(x, "f32"), (k, "f32")], [((4, 5, 2, 3), "f32")], body, 2e-5, atol=1e-5)])
 
 
-def test_ragged_dot():
-    x, y = numbers((7, 3), "f32"), numbers((3, 3, 4), "f32", 1)
-    body = """$r = "chlo.ragged_dot"($0, $1, $2) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1],
-        rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> :
-        (tensor<7x3xf32>, tensor<3x3x4xf32>, tensor<3xi32>) -> tensor<7x4xf32>"""
-    cases = [Case(str(sizes), [(x, "f32"), (y, "f32"), (np.array(sizes, np.int32), "i32")], [((7, 4), "f32")], body,
+# The operands, the result and the contracted dims: groups of rows, of what is contracted; small ones, and multiples of
+# 16 bytes.
+RAGGED = {
+    "rows": ((7, 3), (3, 3, 4), (7, 4), 1, 1),
+    "rows of transposed matrices": ((7, 3), (3, 4, 3), (7, 4), 1, 2),
+    "aligned rows": ((7, 4), (3, 4, 8), (7, 8), 1, 1),
+    "aligned rows of transposed matrices": ((7, 4), (3, 8, 4), (7, 8), 1, 2),
+    "columns": ((7, 3), (7, 4), (3, 3, 4), 0, 0),
+    "aligned columns": ((8, 4), (8, 12), (3, 4, 12), 0, 0),
+    "transposed columns": ((4, 7), (7, 4), (3, 4, 4), 1, 0),
+}
+
+
+@pytest.mark.parametrize("name", RAGGED)
+def test_ragged_dot(name):
+    left, right, result, of_left, of_right = RAGGED[name]
+    by_rows = len(right) == 3
+    groups = f"lhs_ragged_dimensions = [{0 if by_rows else of_left}]" + ", rhs_group_dimensions = [0]" * by_rows
+    body = f"""$r = "chlo.ragged_dot"($0, $1, $2) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<
+        lhs_contracting_dimensions = [{of_left}], rhs_contracting_dimensions = [{of_right}], {groups}>}}> :
+        ({tensor(left, "f32")}, {tensor(right, "f32")}, tensor<3xi32>) -> {tensor(result, "f32")}"""
+    x, y = numbers(left, "f32"), numbers(right, "f32", 1)
+    cases = [Case(str(sizes), [(x, "f32"), (y, "f32"), (np.array(sizes, np.int32), "i32")], [(result, "f32")], body,
                   2e-5, atol=1e-5)
-             for sizes in ([2, 0, 5], [7, 0, 0], [0, 0, 7], [1, 2, 4])]
+             for sizes in ([2, 0, 5], [7, 0, 0], [0, 0, 7], [1, 2, 3])]
     check(cases)

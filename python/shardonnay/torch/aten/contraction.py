@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from ..builder import Builder, Number, Value
+from ..builder import Builder, Number, Value, dims_text
 from .table import Result, lowers, wide
 
 aten = torch.ops.aten
@@ -99,3 +99,37 @@ def addmm(b: Builder, out: Result, bias: Value, x: Value, y: Value, *, beta: Num
 @lowers(aten.baddbmm)
 def baddbmm(b: Builder, out: Result, bias: Value, x: Value, y: Value, *, beta: Number = 1, alpha: Number = 1) -> Value:
     return _added(b, out, bias, product(b, x, y, ([2], [1]), ([0], [0])), beta, alpha)
+
+
+def _ragged_dot(b: Builder, out: Result, x: Value, y: Value, ends: Value, contracted: bool) -> Value:
+    """Products by groups of rows of x, each with a matrix of y, or of what is contracted; groups end at `ends`."""
+    before = b.pad(b.slice_dim(ends, 0, 0, ends.shape[0] - 1), [1], [0])
+    # Operands are what they were before a transpose, as in `_dot`.
+    (x, of_x), (y, of_y) = b.unmerge(x, []), b.unmerge(y, [])
+    (rows,), (of_contracted,), of_groups = of_x[0], of_x[1], [] if contracted else of_y[0]
+    fields = {
+        "lhs_contracting_dimensions": [of_contracted],
+        "rhs_contracting_dimensions": of_y[-2],
+        "lhs_ragged_dimensions": [of_contracted if contracted else rows],
+        "rhs_group_dimensions": of_groups,
+    }
+    numbers = ", ".join(f"{name} = {dims_text(dims)}" for name, dims in fields.items() if dims)
+    attributes = f"ragged_dot_dimension_numbers = #chlo.ragged_dot<{numbers}>"
+    return b.op("chlo.ragged_dot", [x, y, b.sub(ends, before)], out.shape, out.dtype, attributes)
+
+
+@lowers(aten._grouped_mm.default)
+def grouped_mm(
+    b: Builder, out: Result, x: Value, y: Value, ends: Value | None = None, bias: Value | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> Value:  # fmt: skip
+    """What is behind the last group is zero; eager leaves it as the memory was."""
+    if bias is not None:
+        raise b.refuse("a bias of 'aten._grouped_mm', which eager PyTorch has not either")
+    if ends is None:
+        return bmm(b, out, x, y)
+    if x.rank == 3 and y.rank == 2:
+        flipped = Result(out.shape[::-1], out.dtype)
+        found = _ragged_dot(b, flipped, b.transpose(y, [1, 0]), b.transpose(x, [0, 2, 1]), ends, False)
+        return b.transpose(found, [1, 0])
+    return _ragged_dot(b, out, x, y, ends, contracted=y.rank == 2)

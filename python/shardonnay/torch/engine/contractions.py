@@ -73,20 +73,53 @@ def einsum(lower: Lower, op: Op, *operands: Value) -> Value:
     return torch.einsum(op.attributes["einsum_config"], *values)
 
 
+# What torch's product by groups takes.
+_GROUPED = {"f32": 4, "bf16": 2, "f16": 2}
+
+
 @rule("chlo.ragged_dot")
 def ragged_dot(lower: Lower, op: Op, x: Value, y: Value, sizes: Value) -> Value:
-    """Rows of x by consecutive groups, each group with its own matrix y; rows behind all groups are zero."""
-    numbers = op.attributes["ragged_dot_dimension_numbers"]
-    dims = {name: value for name, value in numbers.items() if value}
-    plain = {"lhs_ragged_dimensions": [0], "rhs_group_dimensions": [0], "lhs_contracting_dimensions": [1]}
-    if dims != {**plain, "rhs_contracting_dimensions": [1]} or len(op.operand(2).shape) != 1:
-        raise op.refuse(f"only rows by groups ([m, k], [g, k, n]) are supported, got {dims}")
+    """Consecutive groups of rows of x, each with its own matrix of y, or of what is contracted, each with its own
+    result; what is behind all groups counts as zero.
+    """
+    numbers = {name: dims for name, dims in op.attributes["ragged_dot_dimension_numbers"].items() if dims}
+    by_rows = "rhs_group_dimensions" in numbers
+    _check_ragged(op, numbers, by_rows)
     target = op.tensor()
-    count, groups = op.operand(0).shape[0], op.operand(1).shape[0]
     x, y = (_summand(op.operand(at).element, target, value) for at, value in enumerate((x, y)))
+    x = x if numbers["lhs_contracting_dimensions"] == [1] else x.transpose(0, 1)
+    group, (of_k,) = numbers.get("rhs_group_dimensions", []), numbers["rhs_contracting_dimensions"]
+    y = y.permute(*group, of_k, 3 - sum(group) - of_k if by_rows else 1 - of_k)
     ends = torch.cumsum(to_index(op.operand(2).element, sizes), 0)
-    group = (lower.arange(count).reshape(-1, 1) >= ends.reshape(1, -1)).sum(1)
-    found = torch.zeros_like(x[:, :1]).expand(count, target.shape[1])
+    ragged = numbers["lhs_ragged_dimensions"][0]
+    place = lower.arange(op.operand(0).shape[ragged]).reshape(-1, 1)
+    inside = place < ends[-1]
+    width = _GROUPED.get(target.element, 0)
+    # Its kernels want every row to begin at a multiple of 16 bytes.
+    if width and not any(extent * width % 16 for at in range(2) for extent in op.operand(at).shape[-2:]):
+        found = lower.call(torch.ops.aten._grouped_mm.default, x, y, ends.to(torch.int32))
+        return torch.where(inside, found, 0) if by_rows else found
+    of_each = (place >= ends.reshape(1, -1)).sum(1)
+    return (_by_rows if by_rows else _by_parts)(x, y, of_each, op.operand(2).shape[0])
+
+
+def _check_ragged(op: Op, numbers: dict[str, Dims], by_rows: bool) -> None:
+    """Refuses products that have batches, several dims of a role, or groups of each row."""
+    named = ["lhs_contracting_dimensions", "lhs_ragged_dimensions", "rhs_contracting_dimensions"]
+    named += ["rhs_group_dimensions"] if by_rows else []
+    plain = sorted(numbers) == named and all(len(dims) == 1 for dims in numbers.values())
+    ranks = [len(op.operand(at).shape) for at in range(3)]
+    if not plain or ranks != [2, 3 if by_rows else 2, 1]:
+        raise op.refuse(f"only groups of rows ([m, k], [g, k, n]) or of what is contracted ([m, k], [k, n]) are "
+                        f"supported, got {numbers}")  # fmt: skip
+
+
+def _by_rows(x: Value, y: Value, of_each: Value, groups: int) -> Value:
+    found = torch.zeros_like(torch.matmul(x, y[0]))
     for at in range(groups):
-        found = torch.where((group == at).reshape(-1, 1), torch.matmul(x, y[at]), found)
-    return found.to(target.dtype)
+        found = torch.where((of_each == at).reshape(-1, 1), torch.matmul(x, y[at]), found)
+    return found
+
+
+def _by_parts(x: Value, y: Value, of_each: Value, groups: int) -> Value:
+    return torch.stack([torch.matmul(torch.where(of_each == at, x, 0), y) for at in range(groups)])
