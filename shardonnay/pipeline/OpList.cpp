@@ -21,12 +21,8 @@ namespace shardonnay {
 
 namespace {
 
-json::Object listType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding())
-    return json::Object{{"type", debugString(type)}};
-  return json::Object{{"shape", json::Array(tensor.getShape())},
-                      {"element", debugString(tensor.getElementType())}};
+bool isPlain(RankedTensorType type) {
+  return type && type.hasStaticShape() && !type.getEncoding();
 }
 
 /// The elements, each of i1 in a byte of its own.
@@ -44,10 +40,10 @@ std::string bytesOf(DenseElementsAttr elements) {
 }
 
 json::Object listElements(ShapedType type, bool isSplat, StringRef bytes) {
-  json::Object elements = listType(type);
-  elements["splat"] = isSplat;
-  elements["data"] = llvm::encodeBase64(bytes);
-  return elements;
+  return json::Object{{"shape", json::Array(type.getShape())},
+                      {"element", debugString(type.getElementType())},
+                      {"splat", isSplat},
+                      {"data", llvm::encodeBase64(bytes)}};
 }
 
 json::Value listAttribute(Attribute attribute);
@@ -145,8 +141,14 @@ private:
   json::Array list(ValueRange values) {
     json::Array all;
     for (Value value : values) {
-      json::Object entry = listType(value.getType());
-      entry["value"] = numberOf(value);
+      auto tensor = dyn_cast<RankedTensorType>(value.getType());
+      json::Array entry{numberOf(value)};
+      if (isPlain(tensor)) {
+        entry.push_back(json::Array(tensor.getShape()));
+        entry.push_back(debugString(tensor.getElementType()));
+      } else {
+        entry.push_back(debugString(value.getType()));
+      }
       all.push_back(std::move(entry));
     }
     return all;
@@ -183,15 +185,10 @@ private:
         return failure();
       regions.push_back(std::move(*block));
     }
-    SourceLocation location = getSourceLocation(op.getLoc());
-    return json::Value(
-        json::Object{{"name", op.getName().getStringRef().str()},
-                     {"operands", std::move(operands)},
-                     {"results", list(op.getResults())},
-                     {"attributes", listDictionary(op.getAttrDictionary())},
-                     {"regions", std::move(regions)},
-                     {"location", location.line},
-                     {"scope", location.name}});
+    return json::Value(json::Array{
+        op.getName().getStringRef().str(), std::move(operands),
+        list(op.getResults()), listDictionary(op.getAttrDictionary()),
+        std::move(regions), getSourceLocation(op.getLoc()).line});
   }
 
   int64_t numberOf(Value value) {

@@ -23,14 +23,14 @@ namespace shardonnay {
 ///    [A...], "result_attributes": [A...]}...]}
 /// with, for a block,
 ///   B = {"arguments": [V...], "ops": [O...]},
-///   O = {"name", "operands": [number...], "results": [V...], "attributes": A,
-///        "regions": [B...], "location": "file:line:col" or "", "scope": the
-///        name in the location or ""}
-/// A value V is {"value": its number in the module} with its type: "shape" and
-/// "element", or "type", the text of what is no tensor of known sizes. A is an
-/// object: numbers, strings, lists and flags as they are, elements of a tensor
-/// as {"shape", "element", "splat", "data": base64 of the bytes, little-endian,
-/// a byte for each i1}, all else as {"text": ...}.
+///   O = [name, operands: [number...], results: [V...], attributes: A,
+///        regions: [B...], location: "file:line:col" or ""]
+/// A value V is [its number in the module, shape, element], or [its number, the
+/// text of the type] of what is no tensor of known sizes. A is an object:
+/// numbers, strings, lists and flags as they are, elements of a tensor as
+/// {"shape", "element", "splat", "data": base64 of the bytes, little-endian, a
+/// byte for each i1}, all else as {"text": ...}.
+/// What each op has is an array, as LLVM's objects are tables of 64 entries.
 /// Fails with an error at a region of several blocks.
 mlir::FailureOr<llvm::json::Value> listOps(mlir::ModuleOp module);
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import re
+import sys
 from typing import Any
 
 import torch
@@ -38,34 +39,36 @@ def read(text: str | bytes, manifest: Json | None = None, name: str = "<program>
 
 
 class _Reader:
+    """Strings and types are one object however often they occur: in memory, and in the file that `save` writes."""
+
     def __init__(self) -> None:
         self._types: dict[int, Type] = {}
+        self._known: dict[Type, Type] = {}
 
     def block(self, listed: Json) -> Block:
-        types = [self._define(value) for value in listed["arguments"]]
-        arguments = [value["value"] for value in listed["arguments"]]
-        return Block(arguments, types, [self.op(entry) for entry in listed["ops"]])
+        arguments, types = self._define(listed["arguments"])
+        return Block(arguments, types, [self.op(*entry) for entry in listed["ops"]])
 
-    def op(self, listed: Json) -> Op:
-        operand_types = [self._types[number] for number in listed["operands"]]
-        regions = [self.block(region) for region in listed["regions"]]
-        result_types = [self._define(value) for value in listed["results"]]
-        results = [value["value"] for value in listed["results"]]
-        op = Op(
-            listed["name"], listed["operands"], operand_types, results, result_types, {}, regions, listed["location"]
-        )
+    def op(
+        self, name: str, operands: list[int], defined: list[Any], attributes: Json, regions: list[Json], location: str
+    ) -> Op:
+        operand_types = [self._types[number] for number in operands]
+        blocks = [self.block(region) for region in regions]
+        results, result_types = self._define(defined)
+        op = Op(sys.intern(name), operands, operand_types, results, result_types, {}, blocks, sys.intern(location))
         try:
-            op.attributes = {key: _attribute(value) for key, value in listed["attributes"].items()}
+            op.attributes = {sys.intern(key): _attribute(value) for key, value in attributes.items()}
         except EngineError as error:
             raise op.refuse(str(error)) from None
         return op
 
-    def _define(self, value: Json) -> Type:
-        found: Type = (
-            OtherType(value["type"]) if "type" in value else TensorType(tuple(value["shape"]), value["element"])
-        )
-        self._types[value["value"]] = found
-        return found
+    def _define(self, values: list[Any]) -> tuple[list[int], list[Type]]:
+        types = []
+        for number, *said in values:
+            made: Type = OtherType(said[0]) if len(said) == 1 else TensorType(tuple(said[0]), sys.intern(said[1]))
+            types.append(self._known.setdefault(made, made))
+            self._types[number] = types[-1]
+        return [number for number, *_ in values], types
 
 
 def _attribute(value: Any) -> Any:

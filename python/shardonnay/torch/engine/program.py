@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,7 +12,10 @@ import torch
 
 from .elements import EngineError, OtherType, TensorType, Type
 
-FORMAT = 1
+FORMAT = 2
+# In place of a tensor in the text: its number.
+_TENSOR = "$tensor"
+_INITIAL = "initial"
 
 
 @dataclass
@@ -100,23 +104,32 @@ class Program:
         torch.save(self.plain(), path)
 
     def plain(self) -> dict[str, Any]:
+        """What is not in tensors is one text: `torch.load` reads containers an object at a time, in Python."""
+        tensors: list[torch.Tensor] = []
+
+        def aside(tensor: torch.Tensor) -> Any:
+            tensors.append(tensor)
+            return {_TENSOR: len(tensors) - 1}
+
         functions = [[function.name, _plain_block(function.body)] for function in self.functions.values()]
-        return {
-            "format": FORMAT,
-            "functions": functions,
-            "replicas": self.replicas,
-            "partitions": self.partitions,
-            "manifest": self.manifest,
-            "signature": self.signature,
-        }
+        signature = {key: value for key, value in self.signature.items() if key != _INITIAL}
+        text = json.dumps([functions, self.replicas, self.partitions, self.manifest, signature], default=aside)
+        return {"format": FORMAT, "text": text, "tensors": tensors, _INITIAL: self.signature.get(_INITIAL)}
 
     @staticmethod
     def of(plain: dict[str, Any]) -> Program:
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
             found = plain.get("format") if isinstance(plain, dict) else type(plain).__name__
             raise EngineError(f"expected a program of format {FORMAT}, got {found}; save it again with this version")
-        functions = {name: Function(name, _block(body)) for name, body in plain["functions"]}
-        return Program(functions, plain["replicas"], plain["partitions"], plain["manifest"], plain["signature"])
+
+        def back(entries: dict[str, Any]) -> Any:
+            return plain["tensors"][entries[_TENSOR]] if _TENSOR in entries else entries
+
+        listed, replicas, partitions, manifest, signature = json.loads(plain["text"], object_hook=back)
+        functions = {name: Function(name, _block(body)) for name, body in listed}
+        if plain[_INITIAL] is not None:
+            signature[_INITIAL] = plain[_INITIAL]
+        return Program(functions, replicas, partitions, manifest, signature)
 
 
 def load(path: str | os.PathLike[str]) -> Program:
@@ -152,7 +165,7 @@ def free_values(blocks: list[Block]) -> list[int]:
 
 
 def _plain_type(type: Type) -> Any:
-    return [list(type.shape), type.element] if isinstance(type, TensorType) else type.text
+    return [type.shape, type.element] if isinstance(type, TensorType) else type.text
 
 
 def _type(plain: Any) -> Type:
