@@ -336,9 +336,46 @@ def combining(m):
         "fractional maxima gradient": (
             lambda x: F.fractional_max_pool2d(x, 2, [3, 4], _random_samples=samples), [image],
         ),
+        "places of adaptive maxima": (lambda x: F.adaptive_max_pool2d(x, [3, 2], True), [image.round()]),
+        "adaptive maxima gradient": (lambda x: F.adaptive_max_pool2d(x[0], [2, 3]), [image]),
+        "adaptive maxima in three dims gradient": (lambda x: F.adaptive_max_pool3d(x, [2, 3, 2]), [image]),
         "places of fractional maxima": (
             lambda x: F.fractional_max_pool2d(x, (2, 3), [1, 3], True, _random_samples=samples), [image],
         ),
+    }  # fmt: skip
+
+
+def resizes(m):
+    """With antialiasing: to less and to more than there is."""
+    x = m.tensor([2, 1, m.draw.randint(3, 9), m.draw.randint(3, 9)], m.pick(torch.float32, torch.float64))
+    size = [m.draw.randint(1, 12), m.draw.randint(1, 12)]
+    cases = {}
+    for mode in ("bilinear", "bicubic"):
+        for corners in (True, False):
+            cases[f"{mode} {corners} gradient"] = (
+                lambda x, mode=mode, corners=corners: F.interpolate(x, size, None, mode, corners, antialias=True), [x],
+            )  # fmt: skip
+        cases[f"{mode} by a factor gradient"] = (
+            lambda x, mode=mode: F.interpolate(x, None, 0.6, mode, antialias=True), [x],
+        )  # fmt: skip
+    return cases
+
+
+def lists(m):
+    """What is called of lists of tensors, in place too."""
+    xs = [m.tensor(m.filled()) for _ in range(4)]
+    pair = lambda function: lambda x, y, z, w: tuple(function([x, y], [z[:1].sum() + x, w[:1].sum() * y]))
+    added = lambda x, y, z, w: (torch._foreach_add_(each := [x * 1, y * 1], 2.0), *each)[1:]
+    return {
+        "foreach mul gradient": (pair(torch._foreach_mul), xs), "foreach sub gradient": (pair(torch._foreach_sub), xs),
+        "foreach div gradient": (lambda *xs: tuple(torch._foreach_div(xs, [2.0, 3.0, 4.0, 5.0])), xs),
+        "foreach add of scaled": (pair(lambda x, y: torch._foreach_add(x, y, alpha=0.3)), xs),
+        "foreach lerp": (pair(lambda x, y: torch._foreach_lerp(x, y, 0.3)), xs),
+        "foreach addcmul": (pair(lambda x, y: torch._foreach_addcmul(x, y, y, value=0.5)), xs),
+        "foreach clamp_min": (lambda *xs: tuple(torch._foreach_clamp_min(xs, 0.2)), xs),
+        "foreach norm": (lambda *xs: tuple(torch._foreach_norm(xs, 1)), xs),
+        "foreach exp gradient": (lambda *xs: tuple(torch._foreach_exp(xs)), xs),
+        "foreach add in place gradient": (added, xs),
     }  # fmt: skip
 
 
@@ -348,7 +385,14 @@ def others(m):
     rows, (left, right, outputs) = m.draw.randint(1, 5), m.filled(3, 3)
     dtype = m.pick(torch.float32, torch.float64)
     t = lambda *shape: m.tensor(shape, dtype)
+    def looked_up(w, indices, p):
+        w = w.clone()
+        return F.embedding(indices, w, max_norm=0.7, norm_type=p), w
+
+    indices = m.index([2, 3], rows)
     return {
+        "rows of a norm": (lambda w: looked_up(w, indices, 2.0), [t(rows, 4)]),
+        "rows of a sum": (lambda w: looked_up(w, indices, 1.0), [t(rows, 4)]),
         "bilinear gradient": (F.bilinear, [t(2, rows, left), t(2, rows, right), t(outputs, left, right), t(outputs)]),
         "bilinear": (F.bilinear, [t(rows, left).bfloat16(), t(rows, right).bfloat16(),
                                   t(outputs, left, right).bfloat16()]),
@@ -369,7 +413,7 @@ def others(m):
 
 
 @pytest.mark.parametrize("number", range(2))
-@pytest.mark.parametrize("family", [linear_algebra, grouped, special, distances, margins, combining, others])
+@pytest.mark.parametrize("family", [linear_algebra, grouped, special, distances, margins, combining, resizes, lists, others])
 def test_rare_ops(family, number):
     """Random sizes and types, each op of the family once."""
     cases = []

@@ -155,6 +155,9 @@ def test_random_numbers_are_the_seeds():
                                   lambda n: torch.bernoulli(torch.full((n,), 0.3)),
                                   lambda n: torch.empty(n).exponential_(), torch.randperm,
                                   lambda n: torch.randn(n, generator=None),
+                                  lambda n: torch.multinomial(torch.tensor([0.2, 0.0, 0.5, 0.3]), n, True),
+                                  lambda n: torch.multinomial(torch.tensor([[0.2, 0.0, 3.0]]).expand(n, 3), 2)[:, 0],
+                                  lambda n: torch.multinomial(torch.ones(n // 4, 4), 4, True).flatten(),
                                   lambda n: torch.rand(n, dtype=torch.float64)])  # fmt: skip
 def test_random_op(make):
     captured = capture(lambda x: make(4096) + x, [torch.zeros(())])

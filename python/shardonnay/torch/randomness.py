@@ -154,6 +154,17 @@ def _exponential(r: Randomness, x: torch.Tensor, rate: float = 1.0) -> torch.Ten
     return (-torch.log1p(-r.uniform(x.shape, wide)) / rate).to(x.dtype)
 
 
+def _multinomial(r: Randomness, weights: torch.Tensor, count: int, replacement: bool = False) -> torch.Tensor:
+    """Without replacement, the places of what comes first, if each comes at its weight as rate."""
+    weights = weights.to(torch.float64 if weights.dtype == torch.float64 else torch.float32)
+    if not replacement:
+        waiting = -torch.log1p(-r.uniform(weights.shape, weights.dtype))
+        return torch.topk(torch.where(weights > 0, weights / waiting, 0), count).indices
+    ends = torch.cumsum(weights, -1)
+    at = r.uniform([*weights.shape[:-1], count], weights.dtype) * ends[..., -1:]
+    return torch.searchsorted(ends, at, right=True)
+
+
 _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.rand.default: lambda r, size, **k: r.uniform(size, _dtype_of(None, k)),
     aten.rand_like.default: lambda r, x, **k: r.uniform(x.shape, _dtype_of(x, k)),
@@ -173,6 +184,7 @@ _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.randint.low: lambda r, low, high, size, **k: _integers(r, low, high, size, k.get("dtype") or torch.int64),
     aten.randint_like.default: lambda r, x, high, **k: _integers(r, 0, high, x.shape, _dtype_of(x, k)),
     aten.randint_like.low_dtype: lambda r, x, low, high, **k: _integers(r, low, high, x.shape, _dtype_of(x, k)),
+    aten.multinomial.default: lambda r, x, count, replacement=False, **k: _multinomial(r, x, count, replacement),
     aten.randperm.default: lambda r, n, **k: torch.argsort(r.bits([n]), stable=True).to(k.get("dtype") or torch.int64),
 }
 # With `generator=None` they are other overloads.

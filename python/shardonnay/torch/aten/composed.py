@@ -261,6 +261,49 @@ def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.
     return tuple(part if keepdim else part.squeeze(dim) for part in found)
 
 
+@_composes(aten.embedding_renorm.default)
+def _embedding_renorm(x: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_type: float) -> torch.Tensor:
+    """The rows that are looked up, no longer than `max_norm`."""
+    read = torch.zeros(x.shape[0], dtype=torch.bool).index_fill(0, indices.reshape(-1), True)
+    norm = torch.linalg.vector_norm(x, norm_type, 1)
+    return x * torch.where(read & (norm > max_norm), max_norm / (norm + 1e-7), 1)[:, None]
+
+
+@_composes(aten.adaptive_max_pool2d.default, aten.adaptive_max_pool3d.default)
+def _adaptive_max_pool(x: torch.Tensor, counts: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Windows of several sizes along a dim are all of the largest one, and have their last place again and again."""
+    space = len(counts)
+    flat = torch.zeros([], dtype=torch.int64)
+    for dim, (extent, count) in enumerate(zip(x.shape[-space:], counts)):
+        size = max(-(-(row + 1) * extent // count) - row * extent // count for row in range(count))
+        row = torch.arange(count)[:, None]
+        last = ((row + 1) * extent + count - 1) // count - 1
+        places = torch.minimum(row * extent // count + torch.arange(size), last)
+        own = [count if at == dim else size if at == dim + space else 1 for at in range(2 * space)]
+        flat = flat * extent + places.reshape(own)
+    windows = flat.reshape(math.prod(counts), -1)
+    taken = x.flatten(-space)[..., windows]
+    best = torch.argmax(taken, -1, keepdim=True)
+    shape = [*x.shape[:-space], *counts]
+    return taken.gather(-1, best).reshape(shape), windows.expand(taken.shape).gather(-1, best).reshape(shape)
+
+
+def _to_places(gradient: torch.Tensor, x: torch.Tensor, places: torch.Tensor, space: int) -> torch.Tensor:
+    """The gradient of x from that of its maxima, whose places count through the last `space` dims."""
+    zeros = torch.zeros_like(x).flatten(-space)
+    return zeros.scatter_add(-1, places.flatten(-space), gradient.flatten(-space)).reshape(x.shape)
+
+
+@_composes(aten.adaptive_max_pool2d_backward.default)
+def _adaptive_max_pool2d_backward(gradient: torch.Tensor, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    return _to_places(gradient, x, places, 2)
+
+
+@_composes(aten.adaptive_max_pool3d_backward.default)
+def _adaptive_max_pool3d_backward(gradient: torch.Tensor, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    return _to_places(gradient, x, places, 3)
+
+
 @_composes(aten.fractional_max_pool2d.default)
 def _fractional_max_pool(
     x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], samples: torch.Tensor
@@ -287,5 +330,37 @@ def _fractional_max_pool(
 def _fractional_max_pool_backward(
     gradient: torch.Tensor, x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], places: torch.Tensor
 ) -> torch.Tensor:
-    zeros = torch.zeros_like(x).flatten(-2)
-    return zeros.scatter_add(-1, places.flatten(-2), gradient.flatten(-2)).reshape(x.shape)
+    return _to_places(gradient, x, places, 2)
+
+
+# Ops on lists of tensors: one op for each.
+
+
+def _for_each(function: Callable[..., torch.Tensor]) -> Callable[..., list[torch.Tensor]]:
+    def body(xs: Sequence[torch.Tensor], *rest: Any, **keywords: Any) -> list[torch.Tensor]:
+        """What is no list is the same for all."""
+        each = [part if isinstance(part, (list, tuple)) else [part] * len(xs) for part in rest]
+        return [function(x, *parts, **keywords) for x, *parts in zip(xs, *each)]
+
+    return body
+
+
+_ON_LISTS: dict[str, Callable[..., torch.Tensor]] = {
+    "addcdiv": lambda x, y, z, value=1: torch.addcdiv(x, y, z, value=value),
+    "addcmul": lambda x, y, z, value=1: torch.addcmul(x, y, z, value=value),
+    "clamp_max": lambda x, most: torch.clamp(x, max=most),
+    "clamp_min": lambda x, least: torch.clamp(x, min=least),
+    "norm": lambda x, order=2, dtype=None: torch.linalg.vector_norm(x, order, dtype=dtype),
+}
+_ON_LISTS |= {
+    name: getattr(torch, name)
+    for name in (
+        "abs add ceil cos cosh div erf erfc exp expm1 floor frac lerp lgamma log log10 log1p log2 maximum minimum mul "
+        "neg pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
+    ).split()
+}
+for _name, _function in _ON_LISTS.items():
+    _packet = getattr(aten, f"_foreach_{_name}")
+    _composes(*(getattr(_packet, overload) for overload in _packet.overloads() if "out" not in overload))(
+        _for_each(_function)
+    )

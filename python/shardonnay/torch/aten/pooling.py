@@ -260,6 +260,9 @@ _RESIZES = {
     "upsample_bilinear2d": (2, aten.upsample_linear1d),
     "upsample_trilinear3d": (3, aten.upsample_linear1d),
     "upsample_bicubic2d": (2, aten.upsample_bicubic2d),
+    "_upsample_bilinear2d_aa": (2, aten._upsample_bilinear2d_aa),
+    "_upsample_bicubic2d_aa": (2, aten._upsample_bicubic2d_aa),
+    "_upsample_lanczos2d_aa": (2, aten._upsample_lanczos2d_aa),
 }
 
 
@@ -268,8 +271,8 @@ def _resized(
 ) -> torch.Tensor:
     """The matrix of a resize along one dim: what torch makes of the unit vectors."""
     units = torch.eye(extent, dtype=torch.float64 if dtype == torch.float64 else torch.float32)[:, None]
-    if op is aten.upsample_bicubic2d:
-        return op(units[..., None], [count, 1], *corners, scale, None)[:, 0, :, 0].T
+    if op not in (aten.upsample_nearest1d, aten.upsample_linear1d):
+        return op(units[:, :, None], [1, count], *corners, None, scale)[:, 0, 0].T
     return op(units, [count], *corners, scale)[:, 0].T
 
 
