@@ -361,6 +361,35 @@ def resizes(m):
     return cases
 
 
+def alignments(m):
+    """Of rows of several lengths, some of which can not be aligned."""
+    times, rows, classes, most = m.draw.randint(3, 8), m.draw.randint(1, 4), m.draw.randint(2, 5), m.draw.randint(1, 4)
+    x = m.tensor([times, rows, classes], m.pick(torch.float32, torch.float64))
+    labels = m.index([rows, most], classes - 1) + 1
+    given, lengths = m.index([rows], times) + 1, m.index([rows], most + 1)
+    whole, one, behind = torch.full([rows], times), labels[0, : int(lengths[0])], labels.flatten()[: int(lengths.sum())]
+    loss = lambda *rest, **how: lambda x: F.ctc_loss(x.log_softmax(2), *rest, **how)
+    return {
+        "zero infinity gradient": (loss(labels, given, lengths, zero_infinity=True), [x]),
+        "of each gradient": (loss(labels, given, lengths, reduction="none", zero_infinity=True), [x]),
+        "infinite": (loss(labels, given, lengths, reduction="none"), [x]),
+        "of tuples gradient": (
+            loss(labels.flatten()[:rows], (times,) * rows, (1,) * rows, reduction="sum"), [x],
+        ),
+        "one behind the other gradient": (
+            loss(behind, whole, lengths, zero_infinity=True), [x],
+        ),
+        "another blank gradient": (
+            loss(labels - 1, whole, lengths, blank=classes - 1, zero_infinity=True), [x],
+        ),
+        "of no logits gradient": (lambda x: F.ctc_loss(x, labels, whole, lengths, zero_infinity=True), [x]),
+        "of one row gradient": (
+            lambda x: F.ctc_loss(x[:, 0].log_softmax(1), one, whole[0], lengths[0],
+                                 zero_infinity=True), [x],
+        ),
+    }  # fmt: skip
+
+
 def lists(m):
     """What is called of lists of tensors, in place too."""
     xs = [m.tensor(m.filled()) for _ in range(4)]
@@ -412,8 +441,11 @@ def others(m):
     }  # fmt: skip
 
 
+FAMILIES = [linear_algebra, grouped, special, distances, margins, combining, resizes, alignments, lists, others]
+
+
 @pytest.mark.parametrize("number", range(2))
-@pytest.mark.parametrize("family", [linear_algebra, grouped, special, distances, margins, combining, resizes, lists, others])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_rare_ops(family, number):
     """Random sizes and types, each op of the family once."""
     cases = []

@@ -20,6 +20,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
+from .alignment import without_kernel
 from .aten import TABLE
 from .aten.composed import COMPOSED
 from .builder import Site, UnsupportedError
@@ -227,6 +228,7 @@ def _settings() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(as_compiled())
         stack.enter_context(without_reentry())
+        stack.enter_context(without_kernel())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.enter_context(_without_mkldnn())
         stack.enter_context(fx_traceback.preserve_node_meta())
