@@ -227,6 +227,38 @@ def linear_algebra(m):
     }
 
 
+def factors(m):
+    """Solutions, determinants and factors of general matrices."""
+    batch, n, columns = m.filled(0, 2), m.draw.randint(1, 5), m.draw.randint(1, 4)
+    dtype = m.pick(torch.float32, torch.float64)
+    a = m.tensor([*batch, n, n], dtype) + 3 * torch.eye(n, dtype=dtype)[torch.randperm(n, generator=m.generator)]
+    y, tall = m.tensor([*batch, n, columns], dtype), m.tensor([*batch, n + 2, n], dtype)
+    spread = torch.arange(1, n + 1, dtype=dtype).diag() * 5 + (a + a.mT) / 9
+    solve = torch.linalg.solve
+    return {
+        "inv gradient": (torch.linalg.inv, [a]), "det gradient": (torch.linalg.det, [a]),
+        "det of the transpose gradient": (lambda a: torch.linalg.det(a.mT), [a]),
+        "slogdet gradient": (lambda a: tuple(torch.linalg.slogdet(a)), [a]),
+        "solve gradient": (solve, [a, y]), "solve by the transpose gradient": (lambda a, y: solve(a.mT, y), [a, y]),
+        "solve from the right gradient": (lambda a, y: solve(a, y.mT, left=False), [a, y]),
+        "solve of vectors gradient": (lambda a, y: solve(a, y[..., 0]), [a, y]),
+        "lu_factor": (lambda a: tuple(torch.linalg.lu_factor(a)), [a]),
+        "lu_solve of the adjoint": (
+            lambda a, y: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), y, adjoint=True), [a, y],
+        ),
+        "qr gradient": (lambda a: tuple(torch.linalg.qr(a)), [tall]),
+        "qr of wide": (lambda a: torch.linalg.qr(a.mT).R.abs(), [tall]),
+        "svdvals gradient": (torch.linalg.svdvals, [tall]),
+        "svd": (lambda a: torch.linalg.svd(a, full_matrices=False).U.abs(), [tall]),
+        "pinv gradient": (torch.linalg.pinv, [tall]),
+        "eigvalsh gradient": (torch.linalg.eigvalsh, [spread]),
+        "eigh gradient": (lambda a: torch.linalg.eigh((a + a.mT) / 2).eigenvectors ** 2, [spread]),
+        "householder gradient": (
+            lambda a: torch.linalg.householder_product(a.tril(-1) / 9, a[..., 0, :] * 0 + 1), [tall],
+        ),
+    }  # fmt: skip
+
+
 def grouped(m):
     """Products by groups, some of which are empty."""
     rows, groups, k, n = m.draw.randint(1, 9), m.draw.randint(1, 4), 4 * m.draw.randint(1, 3), 4 * m.draw.randint(1, 3)
@@ -441,7 +473,8 @@ def others(m):
     }  # fmt: skip
 
 
-FAMILIES = [linear_algebra, grouped, special, distances, margins, combining, resizes, alignments, lists, others]
+FAMILIES = [linear_algebra, factors, grouped, special, distances, margins, combining, resizes, alignments, lists,
+            others]  # fmt: skip
 
 
 @pytest.mark.parametrize("number", range(2))
@@ -487,6 +520,22 @@ class Related(torch.nn.Module):
         return solved.sum((1, 2)) + near.sum(1) + torch.special.i0e(y).sum(1) + torch.pdist(x).mean()
 
 
+class Solved(torch.nn.Module):
+    """A matrix for each row: its solution, determinant, factors; and a loss over labels."""
+
+    def __init__(self):
+        super().__init__()
+        self.entries = torch.nn.Linear(5, 16)
+
+    def forward(self, x):
+        a = self.entries(x).view(-1, 4, 4) + 3 * torch.eye(4)
+        inner = torch.linalg.solve(a, x[:, :4, None]).sum((1, 2)) + torch.linalg.slogdet(a).logabsdet
+        log_probs = a.log_softmax(2).transpose(0, 1)
+        labels, lengths = torch.tensor([[1, 3]]).expand(len(x), 2), torch.full([len(x)], 2)
+        aligned = F.ctc_loss(log_probs, labels, 2 * lengths, lengths, reduction="none")
+        return inner + aligned + torch.linalg.svdvals(a).sum(1) + torch.linalg.qr(a).R.abs().sum((1, 2))
+
+
 SHARDINGS = {
     "rows": ({"dp": 4}, {}, Shard(0)),
     "uneven": ({"a": 3, "b": 2}, {}, (Shard(0), Replicate())),
@@ -496,7 +545,7 @@ SHARDINGS = {
 
 
 @pytest.mark.parametrize("sharding", SHARDINGS)
-@pytest.mark.parametrize("kind", [Warped, Related])
+@pytest.mark.parametrize("kind", [Warped, Related, Solved])
 def test_rare_ops_in_parts(kind, sharding):
     mesh, params, inputs = SHARDINGS[sharding]
     torch.manual_seed(0)

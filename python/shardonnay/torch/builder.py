@@ -198,8 +198,9 @@ class Builder:
         results: Sequence[tuple[tuple[int, ...], torch.dtype]],
         attributes: str = "",
         region: Callable[[], None] | None = None,
+        discardable: str = "",
     ) -> list[Value]:
-        """An op with any number of results."""
+        """An op with any number of results; discardable: attributes that are not its own."""
         name = name if "." in name else f"stablehlo.{name}"
         first = f"%{self._count}"
         self._count += 1
@@ -207,7 +208,8 @@ class Builder:
         head += ", ".join(operand.name for operand in operands) + ")"
         head += f" <{{{attributes}}}>" if attributes else ""
         types = ", ".join(type_of(*result) for result in results)
-        tail = f" : ({', '.join(operand.type for operand in operands)}) -> "
+        tail = f" {{{discardable}}}" if discardable else ""
+        tail += f" : ({', '.join(operand.type for operand in operands)}) -> "
         tail += (types if len(results) == 1 else f"({types})") + f" {self.location}"
         if region is None:
             self.lines.append(head + tail)

@@ -178,6 +178,99 @@ def _cdist_backward(
     return (gradient[..., None] * _distance_slope(apart, distance[..., None], p)).sum(-2)
 
 
+# What follows from the factors of a matrix, A = P L U.
+
+
+def _order_of(pivots: torch.Tensor) -> torch.Tensor:
+    """The rows that stand in each place after the swaps of each row with its pivot, which count from 1."""
+    places = torch.arange(pivots.shape[-1])
+    order = places.expand(pivots.shape)
+    for row in range(pivots.shape[-1]):
+        other = pivots[..., row : row + 1].to(torch.int64) - 1
+        theirs = torch.where(places == other, order, 0).sum(-1, keepdim=True)
+        order = torch.where(places == row, theirs, torch.where(places == other, order[..., row : row + 1], order))
+    return order
+
+
+def _rows_by(x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    batch = torch.broadcast_shapes(x.shape[:-2], order.shape[:-1])
+    index = order.expand(*batch, order.shape[-1])[..., None].expand(*batch, *x.shape[-2:])
+    return x.expand(*batch, *x.shape[-2:]).gather(-2, index)
+
+
+@_composes(aten.linalg_lu_solve.default)
+def _lu_solve(
+    factors: torch.Tensor, pivots: torch.Tensor, y: torch.Tensor, *, left: bool = True, adjoint: bool = False
+) -> torch.Tensor:
+    if not left:
+        return aten.linalg_lu_solve(factors, pivots, y.mH, left=True, adjoint=not adjoint).mH
+    order = _order_of(pivots)
+    solved = torch.linalg.solve_triangular
+    if adjoint:
+        inner = solved(factors.mH, y, upper=False)
+        return _rows_by(solved(factors.mH, inner, upper=True, unitriangular=True), torch.argsort(order, -1))
+    inner = solved(factors, _rows_by(y, order), upper=False, unitriangular=True)
+    return solved(factors, inner, upper=True)
+
+
+@_composes(aten.linalg_inv_ex.default)
+def _inv_ex(x: torch.Tensor, *, check_errors: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    factors, pivots, info = aten.linalg_lu_factor_ex(x)
+    unit = torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape)
+    return aten.linalg_lu_solve(factors, pivots, unit), info
+
+
+@_composes(aten._linalg_solve_ex.default)
+def _solve_ex(
+    x: torch.Tensor, y: torch.Tensor, *, left: bool = True, check_errors: bool = False
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    factors, pivots, info = aten.linalg_lu_factor_ex(x)
+    vector = y.dim() == 1 or (y.dim() == x.dim() - 1 and y.shape == x.shape[:-1])
+    found = aten.linalg_lu_solve(factors, pivots, y[..., None] if vector else y, left=left)
+    return found[..., 0] if vector else found, factors, pivots, info
+
+
+def _sign_of(pivots: torch.Tensor) -> torch.Tensor:
+    """1 or -1: of an even or an odd number of swaps."""
+    swaps = (pivots != torch.arange(1, pivots.shape[-1] + 1)).sum(-1)
+    return 1 - 2 * (swaps % 2)
+
+
+def _by_columns(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(factors, pivots) of the matrix, or of its transpose where that is how its memory reads by columns, as the
+    gradients of determinants take them.
+    """
+    flipped = x.is_contiguous() and not x.is_complex()
+    return aten.linalg_lu_factor_ex(x.mT if flipped else x)[:2]
+
+
+@_composes(aten._linalg_det.default)
+def _det(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    factors, pivots = _by_columns(x)
+    return factors.diagonal(dim1=-2, dim2=-1).prod(-1) * _sign_of(pivots), factors, pivots
+
+
+@_composes(aten._linalg_slogdet.default)
+def _slogdet(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    factors, pivots = _by_columns(x)
+    diagonal = factors.diagonal(dim1=-2, dim2=-1)
+    return torch.sgn(diagonal).prod(-1) * _sign_of(pivots), diagonal.abs().log().sum(-1), factors, pivots
+
+
+@_composes(aten.linalg_pinv.atol_rtol_tensor)
+def _pinv(
+    x: torch.Tensor, *, atol: torch.Tensor | None = None, rtol: torch.Tensor | None = None, hermitian: bool = False
+) -> torch.Tensor:
+    """Singular values at most `atol`, or `rtol` of the largest one, count as zero."""
+    u, values, v = torch.linalg.svd(x, full_matrices=False)
+    least = torch.zeros((), dtype=values.dtype) if atol is None else atol
+    if rtol is None:
+        rtol = torch.where(least > 0, 0.0, torch.finfo(values.dtype).eps * max(x.shape[-2:]))
+    cutoff = torch.maximum(least[..., None], rtol[..., None] * values.amax(-1, keepdim=True))
+    inverse = torch.where(values > cutoff, 1 / values, 0).to(x.dtype)
+    return (v.mH * inverse[..., None, :]) @ u.mH
+
+
 # Segments: rows that follow each other.
 
 _COMBINES = {"sum": ("sum", 0.0), "mean": ("sum", 0.0), "max": ("amax", -math.inf), "min": ("amin", math.inf),
