@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import torch
 
@@ -16,7 +17,7 @@ from .replacing import replaced
 # In place of the logarithm of 0, whose differences are NaNs.
 _NEVER = -1e30
 _MEAN, _SUM = 1, 2
-Lengths = torch.Tensor | Sequence[int]
+Lengths: TypeAlias = torch.Tensor | Sequence[int]
 
 
 def _padded_labels(labels: torch.Tensor, lengths: torch.Tensor, most: int) -> torch.Tensor:
