@@ -91,6 +91,9 @@ Value RuntimeCalls::read(Location loc, Value tensor) {
       builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
       tensor);
   buffer.setReadOnly(true);
+  // It is pure, so CSE would make one of the reads of a tensor by two calls,
+  // and what is read twice would look free to be overwritten after the first.
+  buffer->setAttr("read", builder.getI64IntegerAttr(numReads++));
   return address(loc, buffer);
 }
 

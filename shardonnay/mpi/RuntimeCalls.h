@@ -80,6 +80,7 @@ public:
 private:
   mlir::ModuleOp module;
   mlir::OpBuilder &builder;
+  int64_t numReads = 0;
   /// Whose type is known only when the table is.
   llvm::SmallVector<mlir::memref::GetGlobalOp> uses;
 };

@@ -49,6 +49,26 @@ func.func @main(%v: tensor<3x5x4xf32> {sharded(X, "", "")}, %u: tensor<3x2x4xf32
   %2 = tosa.scatter %0, %i, %1 : (tensor<3x5x4xf32>, tensor<3x2xi32>, tensor<3x2x4xf32>) -> tensor<3x5x4xf32>
   return %2 : tensor<3x5x4xf32>
 }}""",
+    "a tensor that two collectives read, and what could overwrite it between them": f"""
+func.func @main(%a: tensor<4x4xf32> {sharded(X, Y)})
+    -> (tensor<4x4xf32> {sharded("", Y)}, tensor<4x4xf32> {sharded(X, "")}, tensor<4xf32> {sharded(X)}) {{
+  %e = tensor.empty() : tensor<4x4xf32>
+  %0 = linalg.generic {{indexing_maps = [{BOTH}, {BOTH}], iterator_types = [{EACH}]}} ins(%a : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {{
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  }} -> tensor<4x4xf32>
+  %1 = sdy.reshard %0 <@mesh, [{{}}, {{"y"}}]> : tensor<4x4xf32>
+  %2 = linalg.generic {{indexing_maps = [{BOTH}, {BOTH}], iterator_types = [{EACH}]}} ins(%a : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {{
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.mulf %x, %x : f32
+    linalg.yield %y : f32
+  }} -> tensor<4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %3 = linalg.reduce {{ arith.addf }} ins(%2 : tensor<4x4xf32>) outs(%zero : tensor<4xf32>) dimensions = [1]
+  %4 = sdy.reshard %0 <@mesh, [{{"x"}}, {{}}]> : tensor<4x4xf32>
+  return %1, %4, %3 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
+}}""",
     "a softmax": f"""
 func.func @main(%x: tensor<7x5xf64> {sharded(X, Y)}) -> tensor<7x5xf64> {{
   %e = tensor.empty() : tensor<7x5xf64>

@@ -69,7 +69,7 @@ func.func @main(%x: tensor<4x4xi4>) -> tensor<4x4xi4> {
 sdy.mesh @mesh = <["x"=4]>
 // CHECK: func.func @shardonnay_program
 func.func @main(%x: tensor<3x4xf32>, %zero: tensor<f32>) -> (tensor<5x4xf32>, tensor<2x4xf32>, tensor<1x4xf32>) {
-  // CHECK: %[[FILL:.*]] = bufferization.to_buffer %{{.*}} read_only : tensor<f32> to memref<f32>
+  // CHECK: %[[FILL:.*]] = bufferization.to_buffer %{{.*}} read_only {read = {{.*}}} : tensor<f32> to memref<f32>
   // CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %[[FILL]]
   // CHECK: call @shardonnay_fetch_window({{.*}}, %[[ADDRESS]], %{{.*}}, %{{.*}})
   %0 = spmd.fetch_window %x dim=0 global_size=10 start=-1 step=3 size=5 @mesh {"x"} fill %zero : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x4xf32>
@@ -129,4 +129,18 @@ func.func @main(%x: tensor<4xf32>, %e: tensor<0x4xf32>) -> (tensor<4xf32>, tenso
   %1 = spmd.all_gather %e dim=1 @mesh {"x"} : (tensor<0x4xf32>) -> tensor<0x8xf32>
   %3 = spmd.barrier %0 : (tensor<4xf32>) -> tensor<4xf32>
   return %3, %1 : tensor<4xf32>, tensor<0x8xf32>
+}
+
+// -----
+
+// CSE makes no one read of two: what is between them may overwrite a tensor
+// that seems to be read no more.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// CHECK: func.func @shardonnay_program
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: bufferization.to_buffer %[[X:.*]] read_only {read = 0 : i64}
+  // CHECK: bufferization.to_buffer %[[X]] read_only {read = 1 : i64}
+  %0 = spmd.all_reduce max %x @mesh {"x"} : tensor<4xf32>
+  %1 = spmd.all_reduce max %x @mesh {"y"} : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
