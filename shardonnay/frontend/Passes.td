@@ -106,6 +106,43 @@ def ExpandCompositesPass : Pass<"sdy-expand-composites", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
+def EraseUnusedResultsPass
+    : Pass<"sdy-erase-unused-results", "mlir::ModuleOp"> {
+  let summary = "Generics do not compute the results that nothing uses";
+  let description = [{
+    Front ends make a maximum with its position even where the maximum alone is
+    wanted (torch-mlir's softmax). All results of a `linalg.generic` are reduced
+    alike, and of a position no parts can be combined, so that the maximum would
+    be computed whole.
+
+    Precondition: none. Postcondition: of a `linalg.generic` on tensors some
+    result is unused only if another one needs it, if nothing else says how long
+    a loop is, or if a user's rule counts the results.
+
+    ```mlir
+    %0:2 = linalg.generic {...} ins(%x : tensor<8x4xf32>) outs(%low, %first : tensor<4xf32>, tensor<4xi64>) {
+    ^bb0(%in: f32, %out: f32, %at: i64):
+      %i = linalg.index 0 : index
+      %j = arith.index_cast %i : index to i64
+      %max = arith.maximumf %in, %out : f32
+      %more = arith.cmpf ogt, %in, %out : f32
+      %k = arith.select %more, %j, %at : i64
+      linalg.yield %max, %k : f32, i64
+    } -> (tensor<4xf32>, tensor<4xi64>)
+    return %0#0 : tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = linalg.generic {...} ins(%x : tensor<8x4xf32>) outs(%low : tensor<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %max = arith.maximumf %in, %out : f32
+      linalg.yield %max : f32
+    } -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+    ```
+  }];
+}
+
 def ReadsToGathersPass : Pass<"sdy-reads-to-gathers", "mlir::ModuleOp"> {
   let summary = "Generics take the elements that they read by index";
   let description = [{

@@ -80,6 +80,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
+  pm.addPass(createEraseUnusedResultsPass());
   // Behind canonical patterns, which undo it.
   pm.addPass(createReadsToGathersPass());
   pm.addPass(createCapturesToOperandsPass());
