@@ -13,7 +13,8 @@
 //  2. what computes a position becomes a generic of its own over the loops that
 //     it depends on, whose results are the positions;
 //  3. a tensor.gather reads there, and what it reads is one more input. Where
-//     all dims pass the tensor itself is.
+//     all dims pass the tensor itself is. A dim that would pass, but whose loop
+//     positions depend on too, is one of its batch (sdy.batching_dims).
 //
 // A read that some condition guards (in a region of the body) stays, and so do
 // positions that depend on what the generic writes to.
@@ -26,17 +27,16 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GEN_PASS_DEF_READSTOGATHERSPASS
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/frontend/Passes.h"
-#include "shardonnay/interfaces/OpKinds.h"
-
-using namespace mlir;
-
-namespace shardonnay {
-
-#define GEN_PASS_DEF_READSTOGATHERSPASS
 #include "shardonnay/frontend/Passes.h.inc"
+#include "shardonnay/interfaces/BatchingDims.h"
+#include "shardonnay/interfaces/OpKinds.h"
+namespace shardonnay {
+using namespace mlir;
 
 namespace {
 
@@ -65,6 +65,9 @@ private:
   SmallVector<int64_t> sizes;
   /// For each dim that is read the loop that passes it; -1 if none does.
   SmallVector<int64_t> passing;
+  /// Pairs of a dim and the loop at whose index it is read, where positions
+  /// depend on that loop too.
+  SmallVector<std::pair<int64_t, unsigned>> batching;
   /// What the other dims' positions are computed by, and depend on.
   llvm::SetVector<Operation *> ops;
   llvm::SetVector<Value> elements;
@@ -209,8 +212,14 @@ Value Read::gather() {
       gathered.push_back(dim);
     else
       shape.push_back(source.getDimSize(dim));
-  return tensor::GatherOp::create(builder, loc, source.clone(shape),
-                                  extract.getTensor(), indices, gathered);
+  auto op = tensor::GatherOp::create(builder, loc, source.clone(shape),
+                                     extract.getTensor(), indices, gathered);
+  SmallVector<int64_t> pairs;
+  for (auto [dim, loop] : batching)
+    pairs.append({dim, llvm::find(loops, loop) - loops.begin()});
+  if (!pairs.empty())
+    op->setAttr(kBatchingDimsAttr, builder.getDenseI64ArrayAttr(pairs));
+  return op;
 }
 
 void Read::addInput(Value input, AffineMap map) {
@@ -230,9 +239,11 @@ bool Read::makeInput() {
   if (!findPositionOps())
     return false;
   // A loop is in the result once.
-  for (int64_t &loop : passing)
-    if (loop >= 0 && used[loop])
+  for (auto [dim, loop] : llvm::enumerate(passing))
+    if (loop >= 0 && used[loop]) {
+      batching.emplace_back(dim, loop);
       loop = -1;
+    }
   ops.clear();
   elements.clear();
   if (!findPositionOps())

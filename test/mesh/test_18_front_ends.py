@@ -25,6 +25,21 @@ func.func @main(%table: tensor<9x5xf32> {sharded("", Y)}, %ids: tensor<7xi32> {s
   }} -> tensor<7x5xf32>
   return %0 : tensor<7x5xf32>
 }}""",
+    "an element of each row": f"""
+func.func @main(%x: tensor<7x5x3xf32> {sharded(X, "", Y)}, %ids: tensor<7x3xi64> {sharded(X, "")}) -> tensor<7x3xf32> {{
+  %e = tensor.empty() : tensor<7x3xf32>
+  %0 = linalg.generic {{indexing_maps = [{BOTH}, {BOTH}], iterator_types = [{EACH}]}} ins(%ids : tensor<7x3xi64>) outs(%e : tensor<7x3xf32>) {{
+  ^bb0(%id: i64, %out: f32):
+    %three = arith.constant 3 : i64
+    %place = arith.addi %id, %three : i64
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %place : i64 to index
+    %k = linalg.index 1 : index
+    %y = tensor.extract %x[%i, %j, %k] : tensor<7x5x3xf32>
+    linalg.yield %y : f32
+  }} -> tensor<7x3xf32>
+  return %0 : tensor<7x3xf32>
+}}""",
     "rows at places that padding makes infinite": f"""
 func.func @main(%table: tensor<3x4xf64>, %x: tensor<7xf64> {sharded(X)}) -> tensor<7x4xf64> {{
   %e = tensor.empty() : tensor<7x1xindex>

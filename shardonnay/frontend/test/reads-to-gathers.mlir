@@ -31,11 +31,12 @@ func.func @embedding(%table: tensor<8x2xf32>, %rows: tensor<4xi64>) -> tensor<4x
 
 #both = affine_map<(i, j) -> (i, j)>
 
-// One place depends on both loops, so neither passes: a loop is there once.
+// One place depends on both loops, so neither passes: a loop is there once. The
+// dim that is read at a loop's own index is one of a batch.
 // CHECK-LABEL: func @both
 // CHECK: %[[PLACES:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<4x2xindex>, tensor<4x2xindex>)
 // CHECK: tensor.concat dim(2)
-// CHECK: tensor.gather %arg0[%{{.*}}] gather_dims([0, 1]) : (tensor<8x2xf32>, tensor<4x2x2xindex>) -> tensor<4x2xf32>
+// CHECK: tensor.gather %arg0[%{{.*}}] gather_dims([0, 1]) {sdy.batching_dims = array<i64: 1, 1>} : (tensor<8x2xf32>, tensor<4x2x2xindex>) -> tensor<4x2xf32>
 func.func @both(%table: tensor<8x2xf32>, %rows: tensor<4x2xindex>) -> tensor<4x2xf32> {
   %e = tensor.empty() : tensor<4x2xf32>
   %0 = linalg.generic {indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]} ins(%rows : tensor<4x2xindex>) outs(%e : tensor<4x2xf32>) {

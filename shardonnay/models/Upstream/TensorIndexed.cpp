@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardonnay/interfaces/BatchingDims.h"
 #include "shardonnay/models/Upstream/Attach.h"
 #include "shardonnay/models/Upstream/Families.h"
 #include "shardonnay/models/Upstream/LocalArith.h"
@@ -49,12 +51,75 @@ struct DimHooks : OpHooks {
   }
 };
 
+/// A gathered dim of the source that is read along a dim of the places at each
+/// one's own number there, which is `column` of the place.
+struct Batching {
+  int64_t sourceDim, placeDim, column;
+};
+
+/// Those that `sdy.batching_dims` says; nothing if it says what cannot be.
+std::optional<SmallVector<Batching>> batchingOf(tensor::GatherOp op) {
+  SmallVector<Batching> found;
+  auto pairs = op->getAttrOfType<DenseI64ArrayAttr>(kBatchingDimsAttr);
+  if (!pairs)
+    return found;
+  ArrayRef<int64_t> source = shapeOf(op.getSource()), dims = op.getGatherDims();
+  ArrayRef<int64_t> places = shapeOf(op.getIndices());
+  llvm::SmallDenseSet<int64_t> seen;
+  if (pairs.size() % 2 != 0 ||
+      !op.getIndices().getType().getElementType().isIndex())
+    return std::nullopt;
+  for (int64_t i = 0; i < pairs.size(); i += 2) {
+    int64_t sourceDim = pairs[i], placeDim = pairs[i + 1];
+    const int64_t *at = llvm::find(dims, sourceDim);
+    if (at == dims.end() || placeDim < 0 ||
+        placeDim + 1 >= static_cast<int64_t>(places.size()) ||
+        source[sourceDim] != places[placeDim] || !seen.insert(placeDim).second)
+      return std::nullopt;
+    found.push_back({sourceDim, placeDim, at - dims.begin()});
+  }
+  return found;
+}
+
+/// `places` on a device, which count along `batching` from its shard's start.
+Value countFromShard(OpBuilder &builder, Location loc, Value places,
+                     ArrayRef<Batching> batching) {
+  auto type = cast<RankedTensorType>(places.getType());
+  int64_t rank = type.getRank();
+  SmallVector<Value> columns;
+  for (const Batching &each : batching)
+    columns.push_back(
+        arith::ConstantIndexOp::create(builder, loc, each.column));
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                        type.getElementType());
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
+    Value place = arguments[0];
+    Value column = linalg::IndexOp::create(inside, loc, rank - 1);
+    for (auto [own, each] : llvm::zip_equal(columns, batching)) {
+      Value isOwn = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::eq,
+                                          column, own);
+      Value number = linalg::IndexOp::create(inside, loc, each.placeDim);
+      place = arith::SelectOp::create(inside, loc, isOwn, number, place);
+    }
+    linalg::YieldOp::create(inside, loc, place);
+  };
+  return linalg::GenericOp::create(builder, loc, type, places, empty, maps,
+                                   kinds, body)
+      .getResult(0);
+}
+
 /// Slices of the source at places that are data: a dim in which they are is
-/// needed whole; the others, and the places, are each for itself.
+/// needed whole unless each is read at its own place; the others, and the
+/// places, are each for itself.
 struct GatherHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {
     auto gather = cast<tensor::GatherOp>(op);
     if (!isStatic(gather.getSource()) || !isStatic(gather.getIndices()))
+      return std::nullopt;
+    std::optional<SmallVector<Batching>> batching = batchingOf(gather);
+    if (!batching)
       return std::nullopt;
     constexpr auto kWhole = FactorKind::NeedReplication;
     ArrayRef<int64_t> source = shapeOf(gather.getSource());
@@ -65,8 +130,13 @@ struct GatherHooks : OpHooks {
     FactorRuleBuilder builder({static_cast<int64_t>(source.size()),
                                static_cast<int64_t>(places.size())},
                               {rank});
-    for (int64_t dim = 0; dim < lastPlace; ++dim)
-      builder.add(places[dim], {-1, dim}, {dim});
+    for (int64_t dim = 0; dim < lastPlace; ++dim) {
+      const Batching *own = llvm::find_if(*batching, [&](const Batching &each) {
+        return each.placeDim == dim;
+      });
+      int64_t sourceDim = own == batching->end() ? -1 : own->sourceDim;
+      builder.add(places[dim], {sourceDim, dim}, {dim});
+    }
     builder.add(places[lastPlace], {-1, lastPlace}, {-1}, kWhole);
     for (auto [index, size] : llvm::enumerate(source)) {
       int64_t dim = index;
@@ -74,7 +144,11 @@ struct GatherHooks : OpHooks {
         builder.add(size, {dim, -1}, {next++});
         continue;
       }
-      builder.add(size, {dim, -1}, {-1}, kWhole);
+      bool isOwn = llvm::any_of(*batching, [&](const Batching &each) {
+        return each.sourceDim == dim;
+      });
+      if (!isOwn)
+        builder.add(size, {dim, -1}, {-1}, kWhole);
       if (keepsDims)
         builder.add(1, {-1, -1}, {next++});
     }
@@ -83,6 +157,15 @@ struct GatherHooks : OpHooks {
   static bool isLinear(Operation *, ReductionKind,
                        const llvm::SmallBitVector &partial) {
     return partial[0] && !partial[1];
+  }
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    SmallVector<Value> local(operands);
+    auto batching = batchingOf(cast<tensor::GatherOp>(op));
+    if (batching && !batching->empty())
+      local[1] = countFromShard(builder, op->getLoc(), local[1], *batching);
+    return cloneLocally(op, builder, local, context);
   }
 };
 

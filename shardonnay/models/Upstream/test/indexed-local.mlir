@@ -158,3 +158,32 @@ func.func @main(%table: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}
   } -> tensor<6x4xf32>
   return %0 : tensor<6x4xf32>
 }
+
+// -----
+
+// Each row is read at its own number, which on a device counts from its shard.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x5xf32>, %arg1: tensor<4x2xindex>) -> tensor<4xf32>
+// CHECK: linalg.generic {{.*}} ins(%arg1 : tensor<4x2xindex>)
+// CHECK-NEXT: ^bb0(%[[PLACE:.*]]: index, %{{.*}}: index):
+// CHECK-NEXT: %[[COLUMN:.*]] = linalg.index 1
+// CHECK-NEXT: %[[IS_OWN:.*]] = arith.cmpi eq, %[[COLUMN]], %{{.*}}
+// CHECK-NEXT: %[[ROW:.*]] = linalg.index 0
+// CHECK-NEXT: arith.select %[[IS_OWN]], %[[ROW]], %[[PLACE]]
+// CHECK: tensor.gather %arg0[%{{.*}}] gather_dims([0, 1]) : (tensor<4x5xf32>, tensor<4x2xindex>) -> tensor<4xf32>
+func.func @main(%a: tensor<8x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<8x2xindex>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = tensor.gather %a[%i] gather_dims([0, 1]) {sdy.batching_dims = array<i64: 0, 0>} : (tensor<8x5xf32>, tensor<8x2xindex>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// What cannot be a batch makes no rule: all is whole.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x5xf32>
+// CHECK: all_gather
+// CHECK: tensor.gather %{{.*}} gather_dims([0, 1]) : (tensor<8x5xf32>, tensor<8x2xindex>) -> tensor<8xf32>
+func.func @main(%a: tensor<8x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<8x2xindex>) -> tensor<8xf32> {
+  %0 = tensor.gather %a[%i] gather_dims([0, 1]) {sdy.batching_dims = array<i64: 1, 0>} : (tensor<8x5xf32>, tensor<8x2xindex>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
