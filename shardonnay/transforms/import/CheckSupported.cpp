@@ -82,7 +82,7 @@ public:
       checkTypes(op);
       checkMeshes(op);
       return isa<ShardingRuleOpInterface, spmd::OnDeviceOp>(op) ||
-                     hasRefusedRegions(op)
+                     hasRefusedRegions(op) || isBufferized
                  ? WalkResult::skip()
                  : WalkResult::advance();
     });
@@ -106,6 +106,8 @@ private:
   ModuleOp module;
   bool hasError = false;
   bool isDynamic = false;
+  /// Of a function on buffers nothing more is told.
+  bool isBufferized = false;
   /// The first mesh with axes that a sharding uses, and by which op.
   MeshAttr mesh;
   Operation *meshUser = nullptr;
@@ -214,6 +216,12 @@ void SupportChecker::checkTypes(Operation *op) {
   TypeRange types = func ? TypeRange(func.getArgumentTypes())
                          : TypeRange(op->getResultTypes());
   for (auto [number, type] : llvm::enumerate(types)) {
+    if (func && !func.isExternal() && isa<BaseMemRefType>(type)) {
+      isBufferized = hasError = true;
+      emitError(locationOf(func, number), "expected tensors, got ")
+          << type << "; partition the program before it is bufferized";
+      return;
+    }
     auto tensor = dyn_cast<TensorType>(type);
     if (!tensor)
       continue;

@@ -158,3 +158,11 @@ func.func @effect(%x: tensor<4xf32>) {
   stablehlo.custom_call @print(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected tensors, got 'memref<8xf32>'; partition the program before it is bufferized}}
+func.func @main(%a: memref<8xf32>, %b: memref<8xf32>) {
+  linalg.add ins(%a, %a : memref<8xf32>, memref<8xf32>) outs(%b : memref<8xf32>)
+  return
+}
