@@ -150,7 +150,8 @@ def ReadsToGathersPass : Pass<"sdy-reads-to-gathers", "mlir::ModuleOp"> {
     `tensor.generate` may read tensors from outside (an embedding does). The
     positions become a generic of their own, a `tensor.gather` reads there, and
     what it reads is one more input. A dim that is read at the index of a loop
-    as long as itself is none of those that are gathered; where the positions
+    as long as itself, which may also be an element of a tensor that counts, is
+    none of those that are gathered; where the positions
     depend on that loop too, `sdy.batching_dims` has the pair of the dim and that
     of the indices, which may be sharded alike. What such a body asserts is
     dropped: padding may not fulfil it.

@@ -8,8 +8,8 @@
 // For each linalg.generic, and each tensor.generate as one:
 //
 //  1. a tensor.extract of a tensor from outside, in the order of the body: a
-//     dim of it that is as long as a loop and read at that loop's index passes;
-//     in the others the position is computed;
+//     dim of it that is as long as a loop and read at that loop's index
+//     (CountedIndex.h) passes; in the others the position is computed;
 //  2. what computes a position becomes a generic of its own over the loops that
 //     it depends on, whose results are the positions;
 //  3. a tensor.gather reads there, and what it reads is one more input. Where
@@ -27,16 +27,19 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#define GEN_PASS_DEF_READSTOGATHERSPASS
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/frontend/CountedIndex.h"
 #include "shardonnay/frontend/Passes.h"
-#include "shardonnay/frontend/Passes.h.inc"
 #include "shardonnay/interfaces/BatchingDims.h"
 #include "shardonnay/interfaces/OpKinds.h"
-namespace shardonnay {
+
 using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_READSTOGATHERSPASS
+#include "shardonnay/frontend/Passes.h.inc"
 
 namespace {
 
@@ -80,9 +83,7 @@ private:
 void Read::findPassingDims() {
   ArrayRef<int64_t> shape = extract.getTensor().getType().getShape();
   for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
-    auto own = index.getDefiningOp<linalg::IndexOp>();
-    int64_t loop =
-        own && own->getBlock() == generic.getBody() ? own.getDim() : -1;
+    int64_t loop = findCountedLoop(generic, index).value_or(-1);
     bool passes = loop >= 0 && sizes[loop] == shape[dim] &&
                   !llvm::is_contained(passing, loop);
     passing.push_back(passes ? loop : -1);

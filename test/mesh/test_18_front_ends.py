@@ -40,6 +40,26 @@ func.func @main(%x: tensor<7x5x3xf32> {sharded(X, "", Y)}, %ids: tensor<7x3xi64>
   }} -> tensor<7x3xf32>
   return %0 : tensor<7x3xf32>
 }}""",
+    "rows whose numbers a constant has": f"""
+func.func @main(%x: tensor<7x5xf32> {sharded(X, Y)}, %ids: tensor<7x3xi64> {sharded(X, "")}) -> tensor<7x3xf32> {{
+  %rows = arith.constant dense<[[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4], [5, 5, 5], [6, 6, 6]]> : tensor<7x3xi64>
+  %e = tensor.empty() : tensor<7x3xf32>
+  %0 = linalg.generic {{indexing_maps = [{BOTH}, {BOTH}, {BOTH}], iterator_types = [{EACH}]}} ins(%rows, %ids : tensor<7x3xi64>, tensor<7x3xi64>) outs(%e : tensor<7x3xf32>) {{
+  ^bb0(%row: i64, %id: i64, %out: f32):
+    %zero = arith.constant 0 : i64
+    %seven = arith.constant 7 : i64
+    %negative = arith.cmpi slt, %row, %zero : i64
+    %back = arith.addi %row, %seven : i64
+    %r = arith.select %negative, %back, %row : i64
+    %three = arith.constant 3 : i64
+    %place = arith.addi %id, %three : i64
+    %i = arith.index_cast %r : i64 to index
+    %j = arith.index_cast %place : i64 to index
+    %y = tensor.extract %x[%i, %j] : tensor<7x5xf32>
+    linalg.yield %y : f32
+  }} -> tensor<7x3xf32>
+  return %0 : tensor<7x3xf32>
+}}""",
     "rows at places that padding makes infinite": f"""
 func.func @main(%table: tensor<3x4xf64>, %x: tensor<7xf64> {sharded(X)}) -> tensor<7x4xf64> {{
   %e = tensor.empty() : tensor<7x1xindex>

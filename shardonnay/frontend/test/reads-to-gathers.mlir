@@ -86,3 +86,85 @@ func.func @written(%table: tensor<8xindex>, %start: tensor<4xindex>) -> tensor<4
   } -> tensor<4xindex>
   return %0 : tensor<4xindex>
 }
+
+// -----
+
+// torch-mlir's resizing: the number of an image is an element of a tensor that counts, and is
+// added to its length where it is negative. The image passes.
+#row = affine_map<(b, i) -> (b, 0)>
+#place = affine_map<(b, i) -> (i)>
+#all = affine_map<(b, i) -> (b, i)>
+// CHECK: #[[READ:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func @numbered
+// CHECK: %[[READ_AT:.*]] = tensor.gather %arg0[%{{.*}}] gather_dims([1]) : (tensor<4x8xf32>, tensor<6x1xindex>) -> tensor<6x4xf32>
+// CHECK: linalg.generic {indexing_maps = [{{.*}}#[[READ]]
+func.func @numbered(%x: tensor<4x8xf32>, %at: tensor<6xi64>) -> tensor<4x6xf32> {
+  %zero = arith.constant 0 : i64
+  %length = arith.constant 4 : i64
+  %0 = tensor.empty() : tensor<4xi64>
+  %1 = linalg.generic {indexing_maps = [affine_map<(b) -> (b)>], iterator_types = ["parallel"]} outs(%0 : tensor<4xi64>) {
+  ^bb0(%out: i64):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %i : index to i64
+    linalg.yield %j : i64
+  } -> tensor<4xi64>
+  %2 = tensor.expand_shape %1 [[0, 1]] output_shape [4, 1] : tensor<4xi64> into tensor<4x1xi64>
+  %3 = tensor.empty() : tensor<4x6xf32>
+  %4 = linalg.generic {indexing_maps = [#row, #place, #all], iterator_types = ["parallel", "parallel"]} ins(%2, %at : tensor<4x1xi64>, tensor<6xi64>) outs(%3 : tensor<4x6xf32>) {
+  ^bb0(%in: i64, %p: i64, %out: f32):
+    %negative = arith.cmpi slt, %in, %zero : i64
+    %from_end = arith.addi %in, %length : i64
+    %b = arith.select %negative, %from_end, %in : i64
+    %i = arith.index_cast %b : i64 to index
+    %j = arith.index_cast %p : i64 to index
+    %e = tensor.extract %x[%i, %j] : tensor<4x8xf32>
+    linalg.yield %e : f32
+  } -> tensor<4x6xf32>
+  return %4 : tensor<4x6xf32>
+}
+
+// -----
+
+// The same of a constant, whose second loop the other position depends on too: a batch.
+// CHECK-LABEL: func @constant
+// CHECK: tensor.gather %arg0[%{{.*}}] gather_dims([0, 1]) {sdy.batching_dims = array<i64: 0, 0>}
+func.func @constant(%x: tensor<3x8xf32>, %at: tensor<3x2xi64>) -> tensor<3x2xf32> {
+  %rows = arith.constant dense<[[0, 0], [1, 1], [2, 2]]> : tensor<3x2xi64>
+  %0 = tensor.empty() : tensor<3x2xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(b, i) -> (b, i)>, affine_map<(b, i) -> (b, i)>, affine_map<(b, i) -> (b, i)>], iterator_types = ["parallel", "parallel"]} ins(%rows, %at : tensor<3x2xi64>, tensor<3x2xi64>) outs(%0 : tensor<3x2xf32>) {
+  ^bb0(%in: i64, %p: i64, %out: f32):
+    %i = arith.index_cast %in : i64 to index
+    %j = arith.index_cast %p : i64 to index
+    %e = tensor.extract %x[%i, %j] : tensor<3x8xf32>
+    linalg.yield %e : f32
+  } -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
+
+// -----
+
+// Neither of these counts: the rows change places, and 200 is no number of eight bits.
+// CHECK-LABEL: func @no_count
+// CHECK: tensor.gather %arg0[%{{.*}}] gather_dims([0]) : (tensor<3x8xf32>, tensor<3x1xindex>)
+// CHECK: tensor.gather %arg1[%{{.*}}] gather_dims([0]) : (tensor<200xf32>, tensor<200x1xindex>)
+func.func @no_count(%x: tensor<3x8xf32>, %y: tensor<200xf32>) -> (tensor<3x8xf32>, tensor<200xf32>) {
+  %rows = arith.constant dense<[0, 2, 1]> : tensor<3xi64>
+  %0 = tensor.empty() : tensor<3x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(b, i) -> (b)>, affine_map<(b, i) -> (b, i)>], iterator_types = ["parallel", "parallel"]} ins(%rows : tensor<3xi64>) outs(%0 : tensor<3x8xf32>) {
+  ^bb0(%in: i64, %out: f32):
+    %i = arith.index_cast %in : i64 to index
+    %j = linalg.index 1 : index
+    %e = tensor.extract %x[%i, %j] : tensor<3x8xf32>
+    linalg.yield %e : f32
+  } -> tensor<3x8xf32>
+  %2 = tensor.empty() : tensor<200xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%2 : tensor<200xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %byte = arith.index_cast %i : index to i8
+    %j = arith.index_cast %byte : i8 to index
+    %e = tensor.extract %y[%j] : tensor<200xf32>
+    linalg.yield %e : f32
+  } -> tensor<200xf32>
+  return %1, %3 : tensor<3x8xf32>, tensor<200xf32>
+}
