@@ -22,7 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("python/**/*.md")]
 
 
-@pytest.mark.parametrize("name", ["README", *(f"docs/guides/{name}" for name in ("ci-gates", "debugging", "porting"))])
+PROGRAMS = "accumulation", "ci-gates", "debugging", "porting"
+
+
+@pytest.mark.parametrize("name", ["README", *(f"docs/guides/{name}" for name in PROGRAMS)])
 def test_page_prints_what_it_says(name, tmp_path):
     page = ROOT / f"{name}.md"
     printed.compare(page, printed.filled(page.read_text(), printed.Shell(tmp_path).block))
