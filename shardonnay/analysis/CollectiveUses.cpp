@@ -316,6 +316,11 @@ SmallVector<LocalCollective> simulateCollective(sdy::CollectiveOpInterface op,
   return SmallVector<LocalCollective>(shard.collectives());
 }
 
+bool isMove(Operation *op) {
+  return isa<spmd::AllGatherOp, spmd::AllToAllOp, spmd::CollectivePermuteOp>(
+      op);
+}
+
 std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   std::vector<CollectiveUse> all;
   Fetched fetched;

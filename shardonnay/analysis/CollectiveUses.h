@@ -47,6 +47,9 @@ simulateCollective(mlir::sdy::CollectiveOpInterface op,
                    mlir::sdy::MeshAttr mesh, const TensorSharding &source,
                    int64_t elementBytes);
 
+/// Devices send each other what they hold, and nothing is reduced.
+bool isMove(mlir::Operation *op);
+
 /// In program order; nothing for slices.
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/analysis/CollectiveUses.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
@@ -104,10 +105,7 @@ std::optional<PricedPlan> MemoryFitter::plan(ArrayRef<double> prices) {
   result.held = trial->peak.held;
   result.cost = trial->communication;
   copy->walk([&](spmd::BarrierOp barrier) {
-    for (Operation *user : barrier->getUsers())
-      result.sendsAgain |=
-          isa<spmd::AllGatherOp, spmd::AllToAllOp, spmd::CollectivePermuteOp>(
-              user);
+    result.sendsAgain |= llvm::any_of(barrier->getUsers(), isMove);
   });
   for (Value value : trial->peak.live) {
     // What a loop carries is the loop's.

@@ -101,12 +101,10 @@ static void findCollectives(Operation *op, CollectivePlanner &planner,
 /// What it costs that a device holds the result of `collective` as long as
 /// `loop` runs.
 static double priceHeld(Operation *loop, Operation *collective) {
-  double price = sdy::getMemoryPrice(loop);
-  if (price == 0)
-    return 0;
   Value value = collective->getResult(0);
-  return price * sdy::getShardBytes(cast<RankedTensorType>(value.getType()),
-                                    getNamedMesh(collective).readClosed(value));
+  return sdy::getMemoryPrice(loop) *
+         sdy::getShardBytes(cast<RankedTensorType>(value.getType()),
+                            getNamedMesh(collective).readClosed(value));
 }
 
 static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {

@@ -34,6 +34,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/analysis/CollectiveUses.h"
 #include "shardonnay/analysis/PeakMemory.h"
 #include "shardonnay/analysis/Summary.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
@@ -70,11 +71,6 @@ struct Waiting {
   /// Some copy stands in a loop.
   bool isInLoop = false;
 };
-
-bool isMove(Operation *op) {
-  return isa<spmd::AllGatherOp, spmd::AllToAllOp, spmd::CollectivePermuteOp>(
-      op);
-}
 
 /// It is moved, or each of its elements is a function of a few elements of
 /// operands: that takes hardly longer than to read what was kept.
@@ -161,9 +157,10 @@ Value lastMadeBefore(Operation *user, Operation *producer) {
   return findChanging(block);
 }
 
-class ValueRemaker {
+class Rematerializer {
 public:
-  ValueRemaker(ModuleOp module, int64_t limit) : module(module), limit(limit) {}
+  Rematerializer(ModuleOp module, int64_t limit)
+      : module(module), limit(limit) {}
 
   void run(int64_t mostSteps);
 
@@ -192,7 +189,7 @@ private:
   DenseMap<Value, Value> originals;
 };
 
-Value ValueRemaker::lastBefore(Value value, Operation *op) const {
+Value Rematerializer::lastBefore(Value value, Operation *op) const {
   if (auto barrier = value.getDefiningOp<spmd::BarrierOp>())
     value = barrier.getTensor();
   Value original = originals.lookup_or(value, value);
@@ -228,8 +225,8 @@ bool isReadBy(Value value, Operation *op) {
   });
 }
 
-std::optional<Waiting> ValueRemaker::readWaiting(Value value,
-                                                 Operation *innermost) {
+std::optional<Waiting> Rematerializer::readWaiting(Value value,
+                                                   Operation *innermost) {
   Operation *producer = value.getDefiningOp();
   Operation *peak =
       producer ? producer->getBlock()->findAncestorOpInBlock(*innermost)
@@ -267,8 +264,8 @@ std::optional<Waiting> ValueRemaker::readWaiting(Value value,
   return waiting;
 }
 
-int64_t ValueRemaker::findOps(Waiting &waiting, Operation *peak,
-                              Operation *user) const {
+int64_t Rematerializer::findOps(Waiting &waiting, Operation *peak,
+                                Operation *user) const {
   Block *block = waiting.producer->getBlock();
   auto isThere = [&](Value value) {
     return value.getParentBlock() != block || isa<BlockArgument>(value) ||
@@ -297,7 +294,7 @@ int64_t ValueRemaker::findOps(Waiting &waiting, Operation *peak,
   return bytes;
 }
 
-SmallVector<Waiting> ValueRemaker::findWaiting(const PeakMemory &peak) {
+SmallVector<Waiting> Rematerializer::findWaiting(const PeakMemory &peak) {
   SmallVector<Waiting> found;
   if (peak.op)
     for (Value value : peak.live)
@@ -312,7 +309,7 @@ SmallVector<Waiting> ValueRemaker::findWaiting(const PeakMemory &peak) {
   return llvm::map_to_vector(order, [&](size_t i) { return found[i]; });
 }
 
-void ValueRemaker::rematerialize(const Waiting &waiting) {
+void Rematerializer::rematerialize(const Waiting &waiting) {
   Operation *producer = waiting.producer;
   if (!waiting.isUsedBefore && !waiting.isInLoop) {
     movedAt[producer] = peakBytes;
@@ -325,8 +322,8 @@ void ValueRemaker::rematerialize(const Waiting &waiting) {
                             user == waiting.users.back());
 }
 
-void ValueRemaker::rematerializeBefore(Operation *user, const Waiting &waiting,
-                                       bool moves) {
+void Rematerializer::rematerializeBefore(Operation *user,
+                                         const Waiting &waiting, bool moves) {
   Operation *producer = waiting.producer;
   OpBuilder builder(user);
   Value after = lastMadeBefore(user, producer);
@@ -366,7 +363,7 @@ void ValueRemaker::rematerializeBefore(Operation *user, const Waiting &waiting,
   originals[again->getResult(0)] = original;
 }
 
-void ValueRemaker::run(int64_t mostSteps) {
+void Rematerializer::run(int64_t mostSteps) {
   for (int64_t steps = 0; steps < mostSteps;) {
     PeakMemory peak = findPeakMemory(module);
     peakBytes = peak.bytes;
@@ -400,7 +397,7 @@ struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
 
   void runOnOperation() override {
     if (memoryLimit > 0)
-      ValueRemaker(getOperation(), memoryLimit)
+      Rematerializer(getOperation(), memoryLimit)
           .run(getAnalysis<ProgramOps>().size());
   }
 };

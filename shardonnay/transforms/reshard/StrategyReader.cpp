@@ -10,6 +10,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/Callee.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/CarriedValue.h"

@@ -7,6 +7,7 @@
 
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/algebra/Counts.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -29,6 +30,11 @@ int64_t sdy::getElementBytes(RankedTensorType type) {
   return element.isIntOrFloat()
              ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
              : 8;
+}
+
+double sdy::getMemoryPrice(Operation *op) {
+  auto price = op->getAttrOfType<FloatAttr>(kMemoryPriceAttr);
+  return price ? price.getValueAsDouble() : 0;
 }
 
 bool sdy::isZeroSplat(Attribute elements) {

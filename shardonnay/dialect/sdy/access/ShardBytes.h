@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/TensorSharding.h"
 
 namespace mlir::sdy {
@@ -21,6 +22,10 @@ int64_t getShardBytes(RankedTensorType type,
 
 /// Bytes of one element; 8 of what is no number.
 int64_t getElementBytes(RankedTensorType type);
+
+/// What a byte of the op's results that a device holds costs, in byte times
+/// (kMemoryPriceAttr); 0 where nothing says it.
+double getMemoryPrice(Operation *op);
 
 /// All elements are the number zero.
 bool isZeroSplat(Attribute elements);

@@ -63,9 +63,4 @@ int64_t countTrips(Operation *loop) {
   return inside.count / outside.count;
 }
 
-double getMemoryPrice(Operation *op) {
-  auto price = op->getAttrOfType<FloatAttr>(kMemoryPriceAttr);
-  return price ? price.getValueAsDouble() : 0;
-}
-
 } // namespace mlir::sdy

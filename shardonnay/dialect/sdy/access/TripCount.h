@@ -31,9 +31,6 @@ inline constexpr int64_t kMostTrips = int64_t{1} << 40;
 /// partitioned yet.
 Trips getTrips(Operation *op);
 
-/// The op's kMemoryPriceAttr; 0 without one.
-double getMemoryPrice(Operation *op);
-
 /// For a loop whose trip count is not known.
 inline constexpr int64_t kAssumedTrips = 8;
 /// How often one loop runs in one run of what is around it.
