@@ -24,16 +24,10 @@ namespace shardonnay {
 
 namespace {
 
-/// The op whose value of itself or its regions it is.
-Operation *getOwner(Value value) {
-  Operation *producer = value.getDefiningOp();
-  return producer ? producer : value.getParentBlock()->getParentOp();
-}
-
 /// The value that holds the data: barriers, and sdy ops on global types, only
 /// rename it, and so does a loop what it leaves as it was.
 Value storage(Value value) {
-  while (Operation *op = getOwner(value)) {
+  while (Operation *op = getOwnerOp(value)) {
     auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op);
     if (op->getNumRegions() != 0) {
       Value source = getInvariantSource(value, op);

@@ -50,9 +50,7 @@ bool CarriedValue::isLinearWith(OpOperand &summand, ReductionKind kind) const {
 }
 
 Value getInvariantSource(Value value, Operation *loop) {
-  bool isArgument = isa<BlockArgument>(value) &&
-                    value.getParentBlock()->getParentOp() == loop;
-  if (!isArgument && value.getDefiningOp() != loop)
+  if (getOwnerOp(value) != loop)
     return nullptr;
   auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(loop);
   Value owner = dataFlow ? getEdgeOwner(value) : Value();

@@ -126,11 +126,14 @@ static Value findOwner(ShardableDataFlowOpInterface op, size_t guess,
   return found == owners.end() ? Value() : *found;
 }
 
+Operation *getOwnerOp(Value value) {
+  Operation *producer = value.getDefiningOp();
+  return producer ? producer : value.getParentBlock()->getParentOp();
+}
+
 Value getEdgeOwner(Value target) {
-  Operation *op = target.getDefiningOp();
-  if (!op)
-    op = target.getParentBlock()->getParentOp();
-  auto dataFlow = dyn_cast_if_present<ShardableDataFlowOpInterface>(op);
+  auto dataFlow =
+      dyn_cast_if_present<ShardableDataFlowOpInterface>(getOwnerOp(target));
   if (!dataFlow)
     return nullptr;
   auto argument = dyn_cast<BlockArgument>(target);

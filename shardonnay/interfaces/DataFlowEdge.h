@@ -38,6 +38,9 @@ using ConstantReader = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
 /// What LoopLikeOpInterface says; without it 1 of an op that is no loop.
 std::optional<int64_t> defaultTripCount(mlir::Operation *op);
 
+/// The op that makes `value`, or in whose regions it is an argument.
+mlir::Operation *getOwnerOp(mlir::Value value);
+
 /// What `op` returns at the end of a region may become an argument of one of
 /// its regions again: what stands there may run more than once.
 bool isLoop(mlir::Operation *op);

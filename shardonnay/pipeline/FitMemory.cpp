@@ -109,12 +109,10 @@ std::optional<PricedPlan> MemoryFitter::plan(ArrayRef<double> prices) {
   });
   for (Value value : trial->peak.live) {
     // What a loop carries is the loop's.
-    Operation *producer = value.getDefiningOp();
-    if (!producer && isLoop(value.getParentBlock()->getParentOp()))
-      producer = value.getParentBlock()->getParentOp();
-    if (!producer)
+    Operation *owner = getOwnerOp(value);
+    if (isa<BlockArgument>(value) && !isLoop(owner))
       continue;
-    if (std::optional<int64_t> made = readNumber(producer->getLoc()))
+    if (std::optional<int64_t> made = readNumber(owner->getLoc()))
       result.producers.push_back(*made);
   }
   return result;
