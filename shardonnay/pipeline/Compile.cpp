@@ -7,10 +7,10 @@
 
 #include "shardonnay/pipeline/Compile.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/analysis/SourceLocation.h"
@@ -19,6 +19,7 @@
 #include "shardonnay/pipeline/Explain.h"
 #include "shardonnay/pipeline/OpList.h"
 #include "shardonnay/pipeline/ParseProgram.h"
+#include "shardonnay/pipeline/PropagationOrder.h"
 #include "shardonnay/pipeline/Registration.h"
 #include "shardonnay/pipeline/ResourceLimits.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
@@ -72,30 +73,54 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
 /// between them.
 class StageRunner {
 public:
-  StageRunner(ModuleOp module, const CompileOptions &compile,
+  StageRunner(ModuleOp module, const CompileOptions &compile, Stage last,
               CompileResult &result)
-      : module(module), options{compile}, reports(compile.report),
+      : module(module), options{compile}, last(last), reports(compile.report),
         result(result) {
     options.recordsCauses = reports;
+    if (last >= Stage::Partition)
+      options.planned = &planned;
     if (reports)
       baseline.given = countShardings(module);
   }
 
-  LogicalResult run(Stage stage, bool isLast) {
-    PassManager pm(module.getContext(), ModuleOp::getOperationName());
-    addStage(pm, stage, options);
-    bool isBoundary =
-        isLast || stage == Stage::Import || stage == Stage::Collectives;
-    if (failed(runVerified(pm, module, isBoundary)))
+  LogicalResult run(Stage stage) {
+    bool isPlanned =
+        planned && stage > Stage::Propagate && stage <= Stage::Partition;
+    if (!isPlanned && failed(runPasses(stage)))
       return failure();
-    if (stage == Stage::Collectives)
-      result.manifest = readManifest(module, options.boundary());
     if (reports)
       observe(stage);
+    if (planned && stage == Stage::Propagate)
+      return takePlan();
     return success();
   }
 
+  void finish() { result.manifest = std::move(readings.manifest); }
+
 private:
+  LogicalResult runPasses(Stage stage) {
+    PassManager pm(module.getContext(), ModuleOp::getOperationName());
+    addStage(pm, stage, options);
+    bool isBoundary =
+        stage == last || stage == Stage::Import || stage == Stage::Collectives;
+    if (failed(runVerified(pm, module, isBoundary)))
+      return failure();
+    readings.read(module, stage, options, model());
+    return success();
+  }
+
+  /// Goes on behind the plan that propagation has made.
+  LogicalResult takePlan() {
+    ModuleOp program = *planned->program;
+    module.getBodyRegion().takeBody(program.getBodyRegion());
+    module->setAttrs(program->getAttrDictionary());
+    readings = std::move(planned->plan.readings);
+    for (Diagnostic &diagnostic : planned->plan.said)
+      module.getContext()->getDiagEngine().emit(std::move(diagnostic));
+    return verify(module);
+  }
+
   /// Takes down what the report wants of the state after a stage.
   void observe(Stage stage) {
     switch (stage) {
@@ -106,13 +131,9 @@ private:
       baseline.propagated = countShardings(module);
       takeOrder();
       break;
-    case Stage::Reshard:
-      takePlanCost();
-      break;
-    case Stage::Collectives:
-      baseline.planned = costOf(onlyPlanned(readCollectives(module)), model());
-      break;
     case Stage::Partition:
+      baseline.plan = readings.cost;
+      baseline.planned = readings.planned;
       baseline.directWindows = options.target == "mpi";
       result.report = buildReport(module, baseline, model());
       break;
@@ -133,23 +154,6 @@ private:
       baseline.order.later.push_back(name.str());
   }
 
-  void takePlanCost() {
-    for (auto func : module.getOps<func::FuncOp>()) {
-      auto cost = dyn_cast_or_null<DictionaryAttr>(
-          func->removeAttr(sdy::kPlanCostAttr));
-      if (!cost)
-        continue;
-      auto read = [&](StringRef name) {
-        auto number = cost.getAs<FloatAttr>(name);
-        return number ? number.getValueAsDouble() : 0;
-      };
-      baseline.plan.greedy += read("greedy");
-      baseline.plan.cost += read("cost");
-      baseline.plan.bound += read("bound");
-      baseline.plan.moved += static_cast<int64_t>(read("moved"));
-    }
-  }
-
   /// Loaded when it is asked for: a pass has refused a wrong name by then.
   const DeviceModel &model() {
     std::string error;
@@ -161,9 +165,12 @@ private:
 
   ModuleOp module;
   PipelineOptions options;
+  Stage last;
   bool reports;
   CompileResult &result;
   ReportBaseline baseline;
+  PlanReadings readings;
+  std::optional<PlannedProgram> planned;
   std::optional<DeviceModel> loaded;
 };
 
@@ -186,7 +193,8 @@ CompileResult withProgram(
   if (!module)
     return result;
   ResourceGuard guard(context, limits);
-  result.ok = succeeded(process(*module, result)) && !guard.exceeded();
+  bool isDone = succeeded(process(*module, result));
+  result.ok = succeeded(guard.finish()) && isDone;
   return result;
 }
 
@@ -208,12 +216,14 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     return refuse(mistake, name);
   std::optional<Stage> last = parseStage(options.to); // None: only parse.
   auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
-    StageRunner runner(module, options, result);
+    if (!last)
+      return print(module, options, result.text);
+    StageRunner runner(module, options, *last, result);
     for (Stage stage : allStages())
-      if (last && stage <= *last &&
-          ((options.goesOn && !options.goesOn(stage)) ||
-           failed(runner.run(stage, stage == *last))))
+      if (stage <= *last && ((options.goesOn && !options.goesOn(stage)) ||
+                             failed(runner.run(stage))))
         return failure();
+    runner.finish();
     return print(module, options, result.text);
   };
   ResourceLimits limits{options.timeLimit, options.hostMemoryLimit};

@@ -8,8 +8,10 @@
 #include "shardonnay/pipeline/Compile.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include <chrono>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace shardonnay;
 namespace json = llvm::json;
@@ -356,6 +358,72 @@ TEST(Compile, EndsWhereItIsAskedTo) {
   EXPECT_FALSE(result.ok);
   EXPECT_TRUE(result.diagnostics.empty());
   EXPECT_EQ(seen, allStages().take_front(4).vec());
+}
+
+/// The bias, element by element, and the batch compete for the rows of the
+/// products: both orders of propagation are planned. And what no device can
+/// compute on shards warns.
+constexpr llvm::StringLiteral kContested = R"mlir(
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %a: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %b: tensor<32x32xf32>,
+    %c: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %d: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<16x32xf32>) {
+  %0 = stablehlo.dot %a, %b : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+  %1 = stablehlo.add %0, %c : tensor<16x32xf32>
+  %2 = stablehlo.dot %1, %b : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+  %3 = stablehlo.add %2, %c : tensor<16x32xf32>
+  %4 = stablehlo.dot %3, %b : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+  %5 = stablehlo.custom_call @unknown(%d) : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  return %4, %5 : tensor<16x32xf32>, tensor<16x32xf32>
+}
+)mlir";
+
+TEST(Compile, APlanThatWasPricedIsTakenAsItIs) {
+  CompileOptions options;
+  options.deviceModel = "bytes";
+  options.report = true;
+  std::vector<Stage> seen;
+  options.goesOn = [&](Stage stage) {
+    seen.push_back(stage);
+    return true;
+  };
+  CompileResult result = compile(kContested, options);
+  ASSERT_TRUE(result.ok);
+  EXPECT_EQ(seen, allStages().vec());
+  ASSERT_TRUE(result.manifest);
+  EXPECT_EQ(result.manifest->inputs.size(), 4u);
+  const json::Object &report = *result.report.getAsObject();
+  const json::Object &price = *report.getObject("price");
+  EXPECT_DOUBLE_EQ(*report.getObject("order")->getNumber("price"),
+                   *price.getNumber("emitted") + *price.getNumber("compute"));
+  EXPECT_GT(*price.getNumber("planned"), 0);
+  // The plan's warning and its note, once, and the one of the last stage.
+  ASSERT_EQ(result.diagnostics.size(), 3u);
+  EXPECT_NE(result.diagnostics[0].message.find("cannot be computed sharded"),
+            std::string::npos);
+  // Without a report it is the same program.
+  options.report = false;
+  EXPECT_EQ(compile(kContested, options).text, result.text);
+}
+
+TEST(Compile, ALimitThatATriedPlanExceedsIsSaid) {
+  CompileOptions options;
+  options.deviceModel = "bytes";
+  options.timeLimit = 0.2;
+  options.goesOn = [&](Stage stage) {
+    if (stage == Stage::Propagate)
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    return true;
+  };
+  CompileResult result = compile(kContested, options);
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].message.find("the time limit of 0.2 s is "),
+            0u);
 }
 
 TEST(Stages, NamesRoundTrip) {

@@ -18,6 +18,7 @@
 #include "shardonnay/mpi/Passes.h"
 #include "shardonnay/pipeline/KnownPipelines.h"
 #include "shardonnay/pipeline/Passes.h"
+#include "shardonnay/pipeline/PropagationOrder.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -97,10 +98,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
 
 void addPropagate(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.keepPropagated) {
-    PropagateByPricePassOptions propagation;
-    propagation.pipelineOptions = toText(options);
-    propagation.recordOrder = options.recordsCauses;
-    pm.addPass(createPropagateByPricePass(propagation));
+    pm.addPass(createPropagateByPricePass(options));
     return;
   }
   UserPriorityPropagatePassOptions propagation;

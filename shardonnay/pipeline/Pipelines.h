@@ -27,6 +27,8 @@ class PassManager;
 
 namespace shardonnay {
 
+struct PlannedProgram;
+
 /// The stages, in the order they run.
 enum class Stage {
   Import,
@@ -57,6 +59,9 @@ struct PipelineOptions : Options {
   bool recordsCauses = false;
   /// The shardings of which the local tensors are shards stay.
   bool keepsShardings = false;
+  /// Where propagation leaves the plan behind partition, if it has made that
+  /// one to compare; null: nowhere.
+  std::optional<PlannedProgram> *planned = nullptr;
 };
 
 /// As `sdy-partition-pipeline` has them. An error says what is wrong with them.

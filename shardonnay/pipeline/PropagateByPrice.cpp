@@ -39,6 +39,7 @@ struct PropagateByPricePass
     if (failed(parsed))
       return failure();
     options = *parsed;
+    options.recordsCauses = recordOrder;
     return loadDeviceModel(options.deviceModel, context, model);
   }
 
@@ -49,6 +50,8 @@ struct PropagateByPricePass
         propagateByPrice(getOperation(), graph, options, *model, sink);
     if (recordOrder && !order.later.empty())
       record(graph, order);
+    if (planned)
+      *planned = std::move(order.planned);
   }
 
   /// The names of what came later, as a report calls them.
@@ -71,10 +74,24 @@ struct PropagateByPricePass
                                   builder.getArrayAttr(names.getArrayRef()))}));
   }
 
+  /// Where the plan goes, or null.
+  std::optional<PlannedProgram> *planned = nullptr;
+
+private:
   PipelineOptions options;
   std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+createPropagateByPricePass(const PipelineOptions &options) {
+  PropagateByPricePassOptions written;
+  written.pipelineOptions = toText(options);
+  written.recordOrder = options.recordsCauses;
+  auto pass = std::make_unique<PropagateByPricePass>(written);
+  pass->planned = options.planned;
+  return pass;
+}
 
 } // namespace shardonnay

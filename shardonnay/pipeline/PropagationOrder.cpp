@@ -14,7 +14,7 @@
 //    (`differingShare`).
 // 3. `plan`: the stages from export to partition run on a copy for each of the
 //    others, and for the order that was given.
-// 4. The cheapest stays.
+// 4. The cheapest stays, with its plan: a compilation goes on from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,7 @@ public:
 private:
   struct Plan {
     double price;
-    int64_t peak;
+    PlannedProgram planned;
   };
 
   ShardingIds present() const;
@@ -81,6 +81,7 @@ private:
                                          const GivenOrders &orders);
   PropagationOrder findCheapest(const GivenOrders &orders);
   std::optional<Plan> plan(const ShardingIds &propagated);
+  bool fits(const Plan &plan) const;
   bool isBetter(const Plan &plan, const Plan &other) const;
 
   ModuleOp module;
@@ -89,6 +90,7 @@ private:
   const PipelineOptions &options;
   const DeviceModel &model;
   LentSolvers solvers;
+  StepMemo memo;
   const ShardingIds given;
   /// What came of each order that was planned.
   std::vector<ShardingIds> tried;
@@ -110,10 +112,10 @@ ShardingIds OrderedPropagation::propagate(const ShardingIds &ids,
                                           PropagationSink *sink) {
   set(ids);
   if (options.schedule == "backward-forward")
-    propagateBackwardForward(graph, sink);
+    propagateBackwardForward(graph, sink, &memo);
   else
     propagateByUserPriority(graph, PropagationStrategy::Aggressive,
-                            /*byOpPriority=*/true, sink);
+                            /*byOpPriority=*/true, sink, &memo);
   return present();
 }
 
@@ -168,18 +170,23 @@ OrderedPropagation::plan(const ShardingIds &propagated) {
       tryPlan(*copy, Stage::Export, options, model, /*saysErrors=*/false);
   if (!trial)
     return std::nullopt;
-  return Plan{trial->communication + findComputePrice(*copy, model),
-              trial->peak.bytes};
+  double price = trial->communication + findComputePrice(*copy, model);
+  return Plan{price, {std::move(copy), *std::move(trial)}};
+}
+
+bool OrderedPropagation::fits(const Plan &plan) const {
+  int64_t limit =
+      options.memoryLimit > 0 ? options.memoryLimit : model.memoryBytes;
+  return limit == 0 || plan.planned.plan.peak.bytes <= limit;
 }
 
 /// A plan that does not fit is made to, at a price that is not known yet.
 bool OrderedPropagation::isBetter(const Plan &plan, const Plan &other) const {
-  int64_t limit =
-      options.memoryLimit > 0 ? options.memoryLimit : model.memoryBytes;
-  auto fits = [&](const Plan &one) { return limit == 0 || one.peak <= limit; };
   if (fits(plan) != fits(other))
     return fits(plan);
-  return plan.price < other.price && (fits(plan) || plan.peak <= other.peak);
+  return plan.price < other.price &&
+         (fits(plan) ||
+          plan.planned.plan.peak.bytes <= other.planned.plan.peak.bytes);
 }
 
 bool OrderedPropagation::isThorough() const {
@@ -226,10 +233,12 @@ PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
     tried.push_back(*std::move(propagated));
     if (!found || !isBetter(*found, *best))
       continue;
-    best = found;
-    cheapest.price = found->price;
+    best = std::move(found);
+    cheapest.price = best->price;
     cheapest.later = orders.findLater(order);
   }
+  if (best && fits(*best))
+    cheapest.planned = std::move(best->planned);
   return cheapest;
 }
 

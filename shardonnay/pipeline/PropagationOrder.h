@@ -13,13 +13,20 @@
 #ifndef SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
 #define SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
 
+#include "mlir/Pass/Pass.h"
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/pipeline/TrialPlan.h"
 #include "shardonnay/transforms/propagate/GivenOrders.h"
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
 
 namespace shardonnay {
+
+/// A program behind partition, and how it came about.
+struct PlannedProgram {
+  mlir::OwningOpRef<mlir::ModuleOp> program;
+  TrialPlan plan;
+};
 
 /// The order in which a program was propagated.
 struct PropagationOrder {
@@ -29,6 +36,8 @@ struct PropagationOrder {
   /// order of user and op priorities, by the device model. 0 if no other order
   /// was planned.
   double price = 0, priceAsGiven = 0;
+  /// What came of it, if it was planned and holds no more than a device may.
+  std::optional<PlannedProgram> planned;
 };
 
 /// Propagates in `graph`, which was read of the imported `module` and keeps its
@@ -38,6 +47,10 @@ PropagationOrder propagateByPrice(mlir::ModuleOp module, ModuleGraph &graph,
                                   PipelineOptions options,
                                   const DeviceModel &model,
                                   PropagationSink *sink);
+
+/// `sdy-propagate-by-price` as plans with these options have it.
+std::unique_ptr<mlir::Pass>
+createPropagateByPricePass(const PipelineOptions &options);
 
 } // namespace shardonnay
 

@@ -35,14 +35,14 @@ ResourceGuard::ResourceGuard(MLIRContext &context, ResourceLimits limits)
         const auto *execution = llvm::dyn_cast<PassExecutionAction>(&action);
         if (!execution)
           return run();
-        if (isExceeded)
+        if (excess)
           return;
         // A pass on functions runs inside of one on the module without a name.
         Operation *op = execution->getOp();
         std::string name = execution->getPass().getArgument().str();
         double before = elapsed();
         run();
-        if (!isExceeded && !name.empty())
+        if (!excess && !name.empty())
           check(op, name, elapsed() - before);
       });
 }
@@ -54,31 +54,30 @@ double ResourceGuard::elapsed() const {
       .count();
 }
 
+LogicalResult ResourceGuard::finish() const {
+  if (excess)
+    return emitError(excess->loc) << excess->error;
+  return success();
+}
+
 void ResourceGuard::check(Operation *op, llvm::StringRef pass,
                           double passSeconds) {
-  auto seconds = [](double value) {
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::format("%.3g", value);
-    return text;
-  };
-  if (limits.seconds > 0 && elapsed() > limits.seconds) {
-    isExceeded = true;
-    op->emitError() << "the time limit of " << seconds(limits.seconds)
-                    << " s is exceeded after pass '" << pass << "', which took "
-                    << seconds(passSeconds)
-                    << " s; raise the limit, or compile a smaller program";
+  std::string error;
+  llvm::raw_string_ostream os(error);
+  auto seconds = [](double value) { return llvm::format("%.3g", value); };
+  int64_t used = limits.megabytes > 0 ? residentMegabytes() : 0;
+  if (limits.seconds > 0 && elapsed() > limits.seconds)
+    os << "the time limit of " << seconds(limits.seconds)
+       << " s is exceeded after pass '" << pass << "', which took "
+       << seconds(passSeconds) << " s";
+  else if (used > limits.megabytes)
+    os << "the memory limit of " << limits.megabytes
+       << " MiB is exceeded after pass '" << pass << "': " << used
+       << " MiB are in use";
+  else
     return;
-  }
-  if (limits.megabytes <= 0)
-    return;
-  int64_t used = residentMegabytes();
-  if (used <= limits.megabytes)
-    return;
-  isExceeded = true;
-  op->emitError() << "the memory limit of " << limits.megabytes
-                  << " MiB is exceeded after pass '" << pass << "': " << used
-                  << " MiB are in use; raise the limit, or compile a smaller "
-                     "program";
+  os << "; raise the limit, or compile a smaller program";
+  excess = Excess{op->getLoc(), std::move(error)};
 }
 
 } // namespace shardonnay

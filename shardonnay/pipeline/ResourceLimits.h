@@ -11,6 +11,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Operation.h"
 #include <chrono>
+#include <optional>
+#include <string>
 
 namespace shardonnay {
 
@@ -23,8 +25,7 @@ struct ResourceLimits {
 };
 
 /// Holds all passes that run on a context to limits. They are looked at after
-/// each pass: where one is exceeded an error at the pass's operation names the
-/// pass, and no further pass runs.
+/// each pass: where one is exceeded no further pass runs.
 class ResourceGuard {
 public:
   /// The time starts here. The guard has to outlive the passes.
@@ -33,7 +34,10 @@ public:
   ResourceGuard &operator=(const ResourceGuard &) = delete;
   ~ResourceGuard();
 
-  bool exceeded() const { return isExceeded; }
+  /// If a limit was exceeded fails, with an error at the operation of the pass
+  /// after which it was, which it names. Not before the passes have come to an
+  /// end: what is said of a plan that is only tried goes nowhere.
+  llvm::LogicalResult finish() const;
 
 private:
   void check(mlir::Operation *op, llvm::StringRef pass, double passSeconds);
@@ -42,7 +46,11 @@ private:
   mlir::MLIRContext &context;
   ResourceLimits limits;
   std::chrono::steady_clock::time_point start;
-  bool isExceeded = false;
+  struct Excess {
+    mlir::Location loc;
+    std::string error;
+  };
+  std::optional<Excess> excess;
 };
 
 } // namespace shardonnay

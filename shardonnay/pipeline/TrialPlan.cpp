@@ -6,36 +6,76 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/pipeline/TrialPlan.h"
-#include "mlir/IR/Diagnostics.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardonnay/analysis/CollectiveUses.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
+/// Takes what the searches have left on the functions.
+static PlanCost takePlanCost(ModuleOp module) {
+  PlanCost sum;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto cost =
+        dyn_cast_or_null<DictionaryAttr>(func->removeAttr(sdy::kPlanCostAttr));
+    if (!cost)
+      continue;
+    auto read = [&](StringRef name) {
+      auto number = cost.getAs<FloatAttr>(name);
+      return number ? number.getValueAsDouble() : 0;
+    };
+    sum.greedy += read("greedy");
+    sum.cost += read("cost");
+    sum.bound += read("bound");
+    sum.moved += static_cast<int64_t>(read("moved"));
+  }
+  return sum;
+}
+
+void PlanReadings::read(ModuleOp module, Stage stage,
+                        const PipelineOptions &options,
+                        const DeviceModel &model) {
+  if (stage == Stage::Reshard && options.recordsCauses)
+    cost = takePlanCost(module);
+  if (stage != Stage::Collectives)
+    return;
+  manifest = readManifest(module, options.boundary());
+  if (options.recordsCauses)
+    planned = costOf(onlyPlanned(readCollectives(module)), model);
+}
+
 std::optional<TrialPlan> tryPlan(ModuleOp copy, Stage first,
                                  const PipelineOptions &options,
                                  const DeviceModel &model, bool saysErrors) {
-  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
-  for (Stage stage : allStages())
-    if (stage >= first && stage <= Stage::Partition)
-      addStage(pm, stage, options);
-  pm.enableVerifier(kVerifiesEachPass); // The copy is thrown away.
-  // The rest will be said of the program itself.
+  TrialPlan plan;
   ScopedDiagnosticHandler handler(
       copy.getContext(), [&](Diagnostic &diagnostic) {
-        return success(!saysErrors ||
-                       diagnostic.getSeverity() != DiagnosticSeverity::Error);
+        if (saysErrors && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+          return failure();
+        plan.said.push_back(std::move(diagnostic));
+        return success();
       });
-  if (failed(pm.run(copy)))
-    return std::nullopt;
+  for (Stage stage : allStages()) {
+    if (stage < first || stage > Stage::Partition)
+      continue;
+    PassManager pm(copy.getContext(), ModuleOp::getOperationName());
+    addStage(pm, stage, options);
+    // Who takes the plan verifies it.
+    if (failed(runVerified(pm, copy, /*isStageBoundary=*/false)))
+      return std::nullopt;
+    plan.readings.read(copy, stage, options, model);
+  }
   std::vector<CollectiveUse> uses = readCollectives(copy);
   if (options.target == "mpi")
     countDirectWindows(uses);
   else
     countSharedWindows(uses);
-  return TrialPlan{costOf(uses, model).price, findPeakMemory(copy)};
+  plan.communication = costOf(uses, model).price;
+  plan.peak = findPeakMemory(copy);
+  return plan;
 }
 
 } // namespace shardonnay

@@ -14,16 +14,35 @@
 #define SHARDONNAY_PIPELINE_TRIALPLAN_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "shardonnay/analysis/PeakMemory.h"
 #include "shardonnay/cost/DeviceModel.h"
+#include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/report/Report.h"
 
 namespace shardonnay {
+
+/// What a compilation wants of the states between the stages of a plan.
+struct PlanReadings {
+  std::optional<Manifest> manifest;
+  /// Only where causes are recorded.
+  PlanCost cost;
+  CommunicationCost planned;
+
+  /// Reads what there is to read after `stage`.
+  void read(mlir::ModuleOp module, Stage stage, const PipelineOptions &options,
+            const DeviceModel &model);
+};
 
 struct TrialPlan {
   /// Of communication, by the device model.
   double communication = 0;
   PeakMemory peak;
+  PlanReadings readings;
+  /// Warnings and remarks of the stages.
+  std::vector<mlir::Diagnostic> said;
 };
 
 /// Runs the stages from `first` to partition on `copy`. Nothing if one of them

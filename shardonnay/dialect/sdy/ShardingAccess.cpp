@@ -267,7 +267,16 @@ void mlir::sdy::replaceShardings(Operation *op, AttrTypeReplacer &replacer) {
 }
 
 MeshOp mlir::sdy::getMeshOp(Operation *from, FlatSymbolRefAttr name) {
-  return SymbolTable::lookupNearestSymbolFrom<MeshOp>(from, name);
+  // Names are compared as attributes: of a compilation's instructions a general
+  // look-up, which reads strings, took one in twenty.
+  auto module = dyn_cast<ModuleOp>(from);
+  if (!module)
+    module = from->getParentOfType<ModuleOp>();
+  if (module)
+    for (auto mesh : module.getOps<MeshOp>())
+      if (mesh.getSymNameAttr() == name.getAttr())
+        return mesh;
+  return nullptr;
 }
 
 shardonnay::AxisList mlir::sdy::getDeviceAxes(Operation *op, MeshAttr mesh) {

@@ -6,11 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
-#include "shardonnay/support/HashIndex.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include <optional>
 
 namespace shardonnay {
 
@@ -56,76 +54,6 @@ static llvm::SmallVector<Direction> directions(const OpSignature &op,
 }
 
 //===----------------------------------------------------------------------===//
-// Steps that were done before
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// What steps do to the shardings of an op's tensors. A step depends on nothing
-/// else, and programs repeat themselves, so most steps are found here.
-class StepMemo {
-public:
-  /// What is done, and on which shardings.
-  class Key {
-  public:
-    explicit Key(int32_t what) : parts({2, what}) {}
-    void add(int32_t sharding) {
-      parts.push_back(sharding);
-      ++parts[0];
-    }
-
-  private:
-    friend class StepMemo;
-    /// Its own length first: keys of one length agree, or differ before the end
-    /// of either.
-    llvm::SmallVector<int32_t, 16> parts;
-  };
-
-  /// The shardings after the step, kNone where nothing changes; nothing if it
-  /// is not known.
-  std::optional<PackedNumbers::Slice> find(const Key &key) const {
-    int32_t step = index.find(hashOf(key.parts), [&](int32_t step) {
-      return std::equal(key.parts.begin(), key.parts.end(),
-                        steps.slice(firsts[step], steps.size()).begin());
-    });
-    if (step == HashIndex::kNone)
-      return std::nullopt;
-    size_t after = firsts[step] + key.parts.size();
-    return steps.slice(after, after + key.parts.size() - 2);
-  }
-
-  /// Enters what is after the step of a key that is not known.
-  void add(const Key &key, llvm::ArrayRef<int32_t> after) {
-    if (index.size() >= kMaxSteps)
-      *this = StepMemo();
-    index.add(hashOf(key.parts), [&](int32_t step) {
-      size_t first = firsts[step];
-      return hashOf(steps.slice(first, first + steps[first]));
-    });
-    firsts.append(steps.size());
-    for (int32_t part : key.parts)
-      steps.append(part);
-    for (int32_t id : after)
-      steps.append(id);
-  }
-
-private:
-  /// A program that has more starts anew.
-  static constexpr int32_t kMaxSteps = 16384;
-
-  template <typename PartsT> static size_t hashOf(const PartsT &key) {
-    uint64_t hash = 0;
-    for (int32_t part : key)
-      hash = (hash ^ static_cast<uint32_t>(part)) * 0x9E3779B97F4A7C15u;
-    return hash >> 32;
-  }
-
-  /// Keys, each with what is after the step, and where each begins.
-  PackedNumbers steps, firsts;
-  HashIndex index;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
 // Sweeps
 //===----------------------------------------------------------------------===//
 
@@ -140,25 +68,24 @@ constexpr int kNumLevels = static_cast<int>(Level::FromAll) + 1;
 /// visited again.
 class Sweeper {
 public:
-  Sweeper(PropagationGraph &graph, PropagationSink *sink)
-      : graph(graph), sink(sink), isEnqueued(graph.ops().size()),
+  Sweeper(PropagationGraph &graph, PropagationSink *sink, StepMemo &memo)
+      : graph(graph), sink(sink), memo(memo), isEnqueued(graph.ops().size()),
         upToDate(graph.ops().size()) {
     worklist.reserve(graph.ops().size());
     for (int32_t form : llvm::seq(graph.numForms()))
-      idleLevels.push_back(idleLevelsOf(graph.form(form)));
+      levels.push_back(levelsOf(graph.form(form)));
   }
 
   void sweep(bool aggressive, Level level) {
     this->aggressive = aggressive;
     this->level = level;
     visitReturns();
-    uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
     for (firstEnqueued = 0; firstEnqueued < graph.ops().size();) {
-      visitIfUnsettled(firstEnqueued++, bit);
+      visitIfUnsettled(firstEnqueued++);
       while (!worklist.empty()) {
         int32_t op = worklist.pop_back_val();
         isEnqueued.reset(op);
-        visitIfUnsettled(op, bit);
+        visitIfUnsettled(op);
       }
     }
     visitReturns();
@@ -189,13 +116,27 @@ public:
   }
 
 private:
-  static uint8_t idleLevelsOf(const OpSignature &form) {
-    uint8_t idle = 0;
-    for (int level = 0; level < kNumLevels; ++level)
-      if (llvm::all_of(directions(form, static_cast<Level>(level)),
-                       [](Direction d) { return d == Direction::None; }))
-        idle |= 1u << level;
-    return idle;
+  /// For each level the first that allows the same directions; kNone where
+  /// there are none. A sink is told of each level.
+  using Levels = std::array<int8_t, kNumLevels>;
+
+  Levels levelsOf(const OpSignature &form) const {
+    Levels result;
+    llvm::SmallVector<llvm::SmallVector<Direction>, kNumLevels> allowed;
+    for (int level = 0; level < kNumLevels; ++level) {
+      allowed.push_back(directions(form, static_cast<Level>(level)));
+      bool isIdle = llvm::all_of(
+          allowed.back(), [](Direction d) { return d == Direction::None; });
+      result[level] =
+          isIdle ? kNone
+          : sink ? level
+                 : llvm::find(allowed, allowed.back()) - allowed.begin();
+    }
+    return result;
+  }
+
+  int32_t levelOf(int32_t form) const {
+    return levels[form][static_cast<int>(level)];
   }
 
   /// Function results take part only before and after, and enqueue nothing.
@@ -206,7 +147,11 @@ private:
 
   /// A visit that can change nothing is none. What is final keeps its place
   /// enqueued all the same: it may change before its turn comes.
-  void visitIfUnsettled(int32_t op, uint16_t bit) {
+  void visitIfUnsettled(int32_t op) {
+    int32_t known = levelOf(graph.ops().form(op));
+    if (known == kNone)
+      return;
+    uint16_t bit = 1u << (2 * known + aggressive);
     if ((upToDate[op] & bit) != 0)
       return;
     upToDate[op] |= bit;
@@ -223,7 +168,8 @@ private:
 
   void visit(const OpArray &ops, int32_t op, int32_t self) {
     int32_t form = ops.form(op);
-    if ((idleLevels[form] >> static_cast<int>(level) & 1) != 0)
+    int32_t known = levelOf(form);
+    if (known == kNone)
       return;
     PackedNumbers::Slice tensors = ops.tensors(op);
     if (sink) {
@@ -234,12 +180,11 @@ private:
         apply(tensors, after, self);
       return;
     }
-    StepMemo::Key key((form * kNumLevels + static_cast<int>(level)) * 2 +
-                      aggressive);
+    StepMemo::Key key((form * kNumLevels + known) * 2 + aggressive);
     for (int32_t tensor : tensors)
       key.add(tensor == kNone ? kNone : graph.shardingId(tensor));
-    if (std::optional<PackedNumbers::Slice> known = memo.find(key))
-      return apply(tensors, *known, self);
+    if (std::optional<PackedNumbers::Slice> after = memo.find(key))
+      return apply(tensors, *after, self);
     llvm::SmallVector<int32_t> after(tensors.size(), kNone);
     step(graph.form(form), tensors, after);
     memo.add(key, after);
@@ -379,7 +324,7 @@ private:
 
   PropagationGraph &graph;
   PropagationSink *sink;
-  StepMemo memo;
+  StepMemo &memo;
   int64_t round = 0;
   bool aggressive = false;
   Level level = Level::Everything;
@@ -391,8 +336,8 @@ private:
   /// For each op, the levels and strategies at which it was visited since the
   /// last change of its tensors.
   std::vector<uint16_t> upToDate;
-  /// For each form, the levels that allow it no direction.
-  llvm::SmallVector<uint8_t> idleLevels;
+  /// Of each form.
+  llvm::SmallVector<Levels> levels;
 };
 } // namespace
 
@@ -411,14 +356,16 @@ static void climbLevels(Sweeper &sweeper, PropagationStrategy strategy) {
 
 void propagate(PropagationGraph &graph, PropagationStrategy strategy,
                PropagationSink *sink) {
-  Sweeper sweeper(graph, sink);
+  StepMemo memo;
+  Sweeper sweeper(graph, sink, memo);
   sweepAt(sweeper, strategy, Level::Everything);
 }
 
 void propagateByOpPriority(PropagationGraph &graph,
                            PropagationStrategy strategy,
                            PropagationSink *sink) {
-  Sweeper sweeper(graph, sink);
+  StepMemo memo;
+  Sweeper sweeper(graph, sink, memo);
   climbLevels(sweeper, strategy);
 }
 
@@ -482,9 +429,11 @@ static void putBack(PropagationGraph &graph, Sweeper &sweeper,
 
 /// `run` in the round of each priority.
 static void runRounds(PropagationGraph &graph, PropagationSink *sink,
+                      StepMemo *shared,
                       llvm::function_ref<void(Sweeper &)> run) {
   std::vector<WaitingDim> waiting = takeOutLaterDims(graph);
-  Sweeper sweeper(graph, sink);
+  StepMemo own;
+  Sweeper sweeper(graph, sink, shared ? *shared : own);
   run(sweeper);
   for (size_t i = 0; i < waiting.size();) {
     int64_t round = waiting[i].priority;
@@ -497,8 +446,8 @@ static void runRounds(PropagationGraph &graph, PropagationSink *sink,
 
 void propagateByUserPriority(PropagationGraph &graph,
                              PropagationStrategy strategy, bool byOpPriority,
-                             PropagationSink *sink) {
-  runRounds(graph, sink, [&](Sweeper &sweeper) {
+                             PropagationSink *sink, StepMemo *memo) {
+  runRounds(graph, sink, memo, [&](Sweeper &sweeper) {
     if (byOpPriority)
       climbLevels(sweeper, strategy);
     else
@@ -506,8 +455,9 @@ void propagateByUserPriority(PropagationGraph &graph,
   });
 }
 
-void propagateBackwardForward(PropagationGraph &graph, PropagationSink *sink) {
-  runRounds(graph, sink, [](Sweeper &sweeper) {
+void propagateBackwardForward(PropagationGraph &graph, PropagationSink *sink,
+                              StepMemo *memo) {
+  runRounds(graph, sink, memo, [](Sweeper &sweeper) {
     sweeper.sweepOnce(Level::FromResults, /*fromLast=*/true);
     sweeper.sweepOnce(Level::FromAll, /*fromLast=*/false);
   });

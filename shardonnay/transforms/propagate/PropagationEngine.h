@@ -33,6 +33,7 @@
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONENGINE_H
 
 #include "shardonnay/transforms/propagate/PropagationGraph.h"
+#include "shardonnay/transforms/propagate/StepMemo.h"
 
 namespace shardonnay {
 
@@ -90,17 +91,20 @@ void propagateByOpPriority(PropagationGraph &graph,
                            PropagationSink *sink = nullptr);
 
 /// The rounds of user priorities around the levels, or around `strategy` alone
-/// if not `byOpPriority`.
+/// if not `byOpPriority`. A memo is of this graph alone, and saves the steps of
+/// runs before.
 void propagateByUserPriority(PropagationGraph &graph,
                              PropagationStrategy strategy, bool byOpPriority,
-                             PropagationSink *sink = nullptr);
+                             PropagationSink *sink = nullptr,
+                             StepMemo *memo = nullptr);
 
 /// The schedule of the Mesh dialect's design: in each round of user priorities
 /// one sweep from the last op to the first, in which operands take what results
 /// have, and one from the first to the last, in which all take of all. Each op
 /// is visited once a sweep, whatever changes behind it.
 void propagateBackwardForward(PropagationGraph &graph,
-                              PropagationSink *sink = nullptr);
+                              PropagationSink *sink = nullptr,
+                              StepMemo *memo = nullptr);
 
 } // namespace shardonnay
 
