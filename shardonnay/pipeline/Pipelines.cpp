@@ -94,6 +94,8 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createAddDataFlowEdgesPass());
   pm.addPass(createApplyShardingConstraintsPass());
   pm.addPass(createShardingGroupImportPass());
+  if (!options.keepPropagated)
+    pm.addPass(createSplitMergedDimsPass());
 }
 
 void addPropagate(OpPassManager &pm, const PipelineOptions &options) {

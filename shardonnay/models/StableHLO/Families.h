@@ -20,6 +20,7 @@ void attachElementwiseModels(mlir::MLIRContext &context);
 void attachChloModels(mlir::MLIRContext &context);
 void attachChloStructuredModels(mlir::MLIRContext &context);
 void attachChloBroadcastingModels(mlir::MLIRContext &context);
+void attachChloSplitDimsModels(mlir::MLIRContext &context);
 void attachConvolutionModels(mlir::MLIRContext &context);
 void attachWindowReduceModels(mlir::MLIRContext &context);
 void attachSelectAndScatterModels(mlir::MLIRContext &context);
@@ -38,6 +39,7 @@ void attachRandomModels(mlir::MLIRContext &context);
 void attachCollectiveModels(mlir::MLIRContext &context);
 void attachCustomModels(mlir::MLIRContext &context);
 void attachCompositeModels(mlir::MLIRContext &context);
+void attachSplitDimsModels(mlir::MLIRContext &context);
 
 } // namespace shardonnay
 

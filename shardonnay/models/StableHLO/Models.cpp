@@ -34,10 +34,12 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
         attachCollectiveModels(*context);
         attachCustomModels(*context);
         attachCompositeModels(*context);
+        attachSplitDimsModels(*context);
       });
   registry.addExtension(+[](MLIRContext *context, chlo::ChloDialect *) {
     attachChloModels(*context);
     attachChloStructuredModels(*context);
     attachChloBroadcastingModels(*context);
+    attachChloSplitDimsModels(*context);
   });
 }

@@ -12,6 +12,7 @@
 #ifndef SHARDONNAY_MODELS_STABLEHLO_POINTWISE_H
 #define SHARDONNAY_MODELS_STABLEHLO_POINTWISE_H
 
+#include "shardonnay/interfaces/DimSplit.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 
 namespace shardonnay {
@@ -36,9 +37,14 @@ struct PointwiseModel
   }
 };
 
+template <typename OpT>
+struct PointwiseSplit
+    : DimSplitOpInterface::ExternalModel<PointwiseSplit<OpT>, OpT> {};
+
 template <typename... OpTs> void attachPointwise(mlir::MLIRContext &context) {
   (OpTs::template attachInterface<PointwiseModel<OpTs>>(context), ...);
   (attachClone<OpTs>(context), ...);
+  (OpTs::template attachInterface<PointwiseSplit<OpTs>>(context), ...);
   attachConstantExpression<OpTs...>(context);
 }
 

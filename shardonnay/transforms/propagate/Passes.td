@@ -40,6 +40,40 @@ def PopulateOpShardingRulesPass
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def SplitMergedDimsPass
+    : Pass<"sdy-split-merged-dims", "::mlir::ModuleOp"> {
+  let summary = "Computes on dims as they were before a reshape merged them";
+  let description = [{
+    Of a merged dim a sharding has the axes of its first part only, so what is
+    sharded in another one (the tokens of a sequence, flattened with the batch)
+    is gathered. Element-wise ops, products, reductions, gathers and others
+    (DimSplitOpInterface) are as well computed on the dims themselves, until a
+    reshape splits the dim again or it is reduced.
+
+    A propagation says which reshapes lose axes; the shardings are not written.
+    Ops that hang together are only rewritten where what is merged for ops
+    behind them, and what is split for them, has fewer bytes than what is merged
+    before. An op with a sharding of its own is not.
+
+    Before: the module is imported. After: likewise; other ops and types only
+    where axes were lost.
+
+    ```mlir
+    // %arg0 : [{}, {"x"}, {} ]
+    %0 = stablehlo.reshape %arg0 : (tensor<4x8x16xf32>) -> tensor<32x16xf32>
+    %1 = stablehlo.dot %0, %arg1
+        : (tensor<32x16xf32>, tensor<16x64xf32>) -> tensor<32x64xf32>
+    %2 = stablehlo.reshape %1 : (tensor<32x64xf32>) -> tensor<4x8x64xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [2] x [0]
+        : (tensor<4x8x16xf32>, tensor<16x64xf32>) -> tensor<4x8x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def BasicPropagatePass : PropagatePass<"sdy-basic-propagate"> {
   let summary = "Propagates axes that nothing speaks against";
   let description = [{

@@ -9,10 +9,20 @@ import reductions
 import shapes
 import structured
 
-FAMILIES = {
+_ON_TENSORS = {
     **elementwise.FAMILIES, **shapes.FAMILIES, **reductions.FAMILIES, **indexed.FAMILIES, **contractions.FAMILIES,
-    **structured.FAMILIES, **control.FAMILIES, **dynamic.FAMILIES,
+    **structured.FAMILIES,
 }
+
+
+def _flattened(graph):
+    """Ops on dims that were merged of a sharded one and another, and are split again."""
+    graph.parts = {}
+    for _ in range(graph.int(1, 3)):
+        _ON_TENSORS[graph.choose(list(_ON_TENSORS))](graph)
+
+
+FAMILIES = {**_ON_TENSORS, **control.FAMILIES, **dynamic.FAMILIES, "flattened": _flattened}
 # Ops that stand before and after others.
 COMMON = [
     "stablehlo.add",

@@ -63,6 +63,7 @@ class Graph:
         self.mesh = setting.meshes[0].axes
         self.arguments, self.lines, self.values, self.ops, self.functions, self._used = [], [], [], [], [], set()
         self.held = []  # values that only a constraint sees
+        self.parts = None  # of sizes that two dims are merged into: arguments, and results again, have these
         self._names = 0
 
     # Choices
@@ -142,6 +143,10 @@ class Graph:
 
     def argument(self, shape, element, kind=("small",), sharded=True, **wanted):
         """An argument of this type, or what data movement makes of others (which are as `operand` wants them)."""
+        if sharded and self.parts is not None and kind == ("small",) and self.chance(70):
+            merged = moves.flattened(self, tuple(shape), element)
+            if merged:
+                return merged
         if sharded and self.chance(10):
             return moves.behind(self, tuple(shape), element, kind, **wanted)
         value = Value(self.fresh(), tuple(shape), element, bound_of(kind, element))
@@ -271,6 +276,8 @@ class Graph:
         ] or made[-1:]
         if not kept:  # the op did not fit: what is left is the boundary
             kept = [self.values[0] if self.values else self.argument((2,), "f32")]
+        if self.parts:
+            kept = [moves.unflattened(self, value) for value in kept]
         results = [
             (value, self.sharding(value.shape, True, value.exact and value.element != "i1") if self.chance(75) else "")
             for value in kept

@@ -5,6 +5,7 @@ earlier value or what another move makes. Kinds of data whose places matter (ind
 """
 
 import math
+from dataclasses import replace
 
 from elements import LARGEST, array_text
 
@@ -95,6 +96,39 @@ def _held(graph, shape, make):
 
 def _barred(graph, shape, make):
     return _same(graph, "stablehlo.optimization_barrier", make(shape), shape)
+
+
+def flattened(graph, shape, element):
+    """Of an argument that has two dims in the place of one, of which the second is sharded. None: no place for it."""
+    axes = [f'"{name}"' for name, size in graph.mesh if size > 1]
+    places = [dim for dim, size in enumerate(shape) if size in graph.parts or size in (4, 6, 8, 9, 12, 16)]
+    if not axes or not places:
+        return None
+    dim = graph.choose(places)
+    if shape[dim] not in graph.parts:
+        graph.parts[shape[dim]] = graph.choose(
+            [(part, shape[dim] // part) for part in range(2, shape[dim]) if shape[dim] % part == 0]
+        )
+    before = (*shape[:dim], *graph.parts[shape[dim]], *shape[dim + 1 :])
+    taken = graph.permutation(axes)[: graph.int(1, len(axes))]
+    lists = [", ".join(taken) if at == dim + 1 else "" for at in range(len(before))]
+    if graph.chance(50) and len(taken) > 1:  # the batch and the sequence
+        lists[dim], lists[dim + 1] = taken[0], ", ".join(taken[1:])
+    value = graph.argument(before, element, sharded=False)
+    held = graph.constraint(value, f"<@mesh, [{', '.join('{' + list_ + '}' for list_ in lists)}]>")
+    (merged,) = graph.op("stablehlo.reshape", [held], [(shape, element)], exact=True, bound=held.bound, attributes=False)
+    return merged
+
+
+def unflattened(graph, value):
+    """With the dims that were merged, where there is one of that size; now and then as it is."""
+    places = [dim for dim, size in enumerate(value.shape) if size in graph.parts]
+    if not places or graph.chance(20):
+        return value
+    dim = graph.choose(places)
+    shape = (*value.shape[:dim], *graph.parts[value.shape[dim]], *value.shape[dim + 1 :])
+    (split,) = graph.op("stablehlo.reshape", [value], [(shape, value.element)], exact=value.exact, bound=value.bound)
+    return replace(split, terms=value.terms)
 
 
 PERMUTING = (_held, _transposed, _reshaped, _reversed, _barred)
