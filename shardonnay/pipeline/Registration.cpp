@@ -11,6 +11,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/dialect/chlo/Chlo.h"
+#include "shardonnay/dialect/mhlo/Mhlo.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/PortableArtifact.h"
@@ -33,7 +34,8 @@ namespace shardonnay {
 void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::sdy::SdyDialect,
                   mlir::spmd::SpmdDialect, mlir::stablehlo::StablehloDialect,
-                  mlir::chlo::ChloDialect, mlir::quant::QuantDialect>();
+                  mlir::chlo::ChloDialect, mlir::mhlo::MhloDialect,
+                  mlir::quant::QuantDialect>();
   mlir::stablehlo::registerPortableArtifactRefusal(registry);
   registerStablehloModels(registry);
   registerUpstreamDialects(registry);
