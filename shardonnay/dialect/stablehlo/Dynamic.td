@@ -87,6 +87,7 @@ def GetDimensionSizeOp : InferringOp<"get_dimension_size", [Pure]> {
     $operand `,` `dim` `=` $dimension attr-dict `:`
     functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 def SetDimensionSizeOp : InferringOp<"set_dimension_size", [Pure]> {
@@ -98,6 +99,7 @@ def SetDimensionSizeOp : InferringOp<"set_dimension_size", [Pure]> {
     $operand `,` $size `,` `dim` `=` $dimension attr-dict `:`
     functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_DYNAMIC_TD

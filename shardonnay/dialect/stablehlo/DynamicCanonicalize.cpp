@@ -141,3 +141,25 @@ LogicalResult DynamicConvOp::canonicalize(DynamicConvOp op,
       op.getDimensionNumbersAttr(), op.getFeatureGroupCountAttr(),
       op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
 }
+
+LogicalResult GetDimensionSizeOp::canonicalize(GetDimensionSizeOp op,
+                                               PatternRewriter &rewriter) {
+  RankedTensorType operand = op.getOperand().getType();
+  if (operand.isDynamicDim(op.getDimension()))
+    return failure();
+  int32_t size = operand.getDimSize(op.getDimension());
+  return become<ConstantOp>(
+      op, rewriter, DenseIntElementsAttr::get(op.getResult().getType(), size));
+}
+
+/// The size that the dim has already: TensorFlow writes it behind each sort.
+LogicalResult SetDimensionSizeOp::canonicalize(SetDimensionSizeOp op,
+                                               PatternRewriter &rewriter) {
+  auto size = constantSizes(op.getSize());
+  RankedTensorType operand = op.getOperand().getType();
+  if (!size || operand != op.getResult().getType() ||
+      (*size)[0] != operand.getDimSize(op.getDimension()))
+    return failure();
+  rewriter.replaceOp(op, op.getOperand());
+  return success();
+}

@@ -166,24 +166,6 @@ static LocalResults broadcastLocally(BroadcastOp op, OpBuilder &builder,
   return SmallVector<Value>{result};
 }
 
-/// The size is known: the operand need not be.
-static std::optional<FactorRule> dimensionSizeRule(GetDimensionSizeOp op) {
-  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
-  int64_t rank = shape.size();
-  FactorRuleBuilder builder({rank}, {0});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], {dim}, {-1});
-  return builder.build();
-}
-
-static LocalResults dimensionSizeLocally(GetDimensionSizeOp op,
-                                         OpBuilder &builder, ValueRange,
-                                         LocalContext &context) {
-  int64_t size = shapeOf(op.getOperand())[op.getDimension()];
-  auto type = cast<RankedTensorType>(context.resultTypes()[0]);
-  return SmallVector<Value>{LocalMath(builder, op.getLoc()).splat(type, size)};
-}
-
 /// Where elements come from is data (where it is known, the op has another form
 /// after import): the op is computed whole.
 template <typename... OpTs> static void attachWhole(MLIRContext &context) {
@@ -197,11 +179,9 @@ void shardonnay::attachLegacyModels(MLIRContext &context) {
   attachRule<EinsumOp, binaryEinsumRule>(context);
   attachRule<UnaryEinsumOp, unaryEinsumRule>(context);
   attachRule<TorchIndexSelectOp, indexSelectRule>(context);
-  attachRule<GetDimensionSizeOp, dimensionSizeRule>(context);
   attachClone<EinsumOp>(context);
   attachClone<UnaryEinsumOp>(context);
   attachPicking<TorchIndexSelectOp, indexSelectLocally, pickingRule>(context);
-  attachLocal<GetDimensionSizeOp, dimensionSizeLocally>(context);
   attachLocal<BroadcastOp, broadcastLocally>(context);
   attachWhole<DynamicPadOp, RealDynamicSliceOp, DynamicConvOp>(context);
 }

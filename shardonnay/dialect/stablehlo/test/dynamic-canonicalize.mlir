@@ -40,3 +40,16 @@ func.func @data(%a: tensor<4x8xf32>, %c: tensor<f32>, %n: tensor<2xi32>) -> (ten
   %1 = stablehlo.dynamic_pad %a, %c, %none, %none, %none : (tensor<4x8xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<5x8xf32>
   return %0, %1 : tensor<7x8xf32>, tensor<5x8xf32>
 }
+
+// CHECK-LABEL: func @sizes
+func.func @sizes(%a: tensor<4x8xf32>, %n: tensor<i32>) -> (tensor<i32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK: %[[SIZE:.*]] = stablehlo.constant dense<8> : tensor<i32>
+  %0 = stablehlo.get_dimension_size %a, dim = 1 : (tensor<4x8xf32>) -> tensor<i32>
+  %1 = stablehlo.set_dimension_size %a, %0, dim = 1 : (tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>
+  // CHECK: %[[OTHER:.*]] = stablehlo.set_dimension_size %arg0, %[[SIZE]], dim = 0
+  %2 = stablehlo.set_dimension_size %1, %0, dim = 0 : (tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>
+  // CHECK: %[[DATA:.*]] = stablehlo.set_dimension_size %arg0, %arg1, dim = 1
+  %3 = stablehlo.set_dimension_size %a, %n, dim = 1 : (tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>
+  // CHECK: return %[[SIZE]], %arg0, %[[OTHER]], %[[DATA]]
+  return %0, %1, %2, %3 : tensor<i32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

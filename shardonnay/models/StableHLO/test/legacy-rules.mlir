@@ -54,15 +54,6 @@ func.func @no_index_select(%a: tensor<2x4x6xf32>, %i: tensor<2x3xi32>) {
 
 // -----
 
-// CHECK-LABEL: func.func @dimension_size
-// CHECK: #sdy.op_sharding_rule<([i, j])->([]) {i=4, j=6}>
-func.func @dimension_size(%a: tensor<4x6xf32>) {
-  %0 = stablehlo.get_dimension_size %a, dim = 1 : (tensor<4x6xf32>) -> tensor<i32>
-  return
-}
-
-// -----
-
 // CHECK-LABEL: func.func @quantize
 // CHECK: #sdy.op_sharding_rule<([i, j])->([i, j]) {i=4, j=6}>
 func.func @quantize(%a: tensor<4x6xf32>) {
