@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first three come before the import stage, in this order; programs without
+// The first four come before the import stage, in this order; programs without
 // such spellings stay as they are.
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +18,30 @@ include "mlir/Pass/PassBase.td"
 class FrontendPass<string name> : Pass<name, "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::sdy::SdyDialect",
                            "mlir::stablehlo::StablehloDialect"];
+}
+
+def ImportDonationsPass : Pass<"sdy-import-donations", "mlir::ModuleOp"> {
+  let summary = "Donations that a module states become those of its arguments";
+  let description = [{
+    XLA writes HLO's aliases as an attribute of the module, which says nothing of
+    a device's tensors: an argument that is sharded otherwise than the result
+    could not be its buffer. Those of arguments are followed to the end.
+
+    Precondition: none. Postcondition: no `mhlo.input_output_alias` is left.
+
+    ```mlir
+    module attributes {mhlo.input_output_alias = [{
+      alias = {kind = "may_alias", parameter_index = array<i64>,
+               parameter_number = 1 : i64}, output_index = array<i64: 0>} ]} {
+      func.func @main(%x: tensor<8xf32>, %w: tensor<8xf32>)
+    ```
+    becomes
+    ```mlir
+    module {
+      func.func @main(%x: tensor<8xf32>,
+                      %w: tensor<8xf32> {tf.aliasing_output = 0 : i32})
+    ```
+  }];
 }
 
 def ImportFrontendAttributesPass

@@ -61,6 +61,7 @@ struct PartitionPipelineOptions
 
 void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createImportEncodingsPass());
+  pm.addPass(createImportDonationsPass());
   pm.addPass(createImportFrontendAttributesPass());
   pm.addPass(createImportGspmdShardingsPass());
   pm.addPass(createCheckStrictPass({options.strict}));
