@@ -230,9 +230,30 @@ LogicalResult GetTupleElementOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// A call that returns a tuple, of which only elements are used, returns the
+/// elements: HLO knows tuples only.
+static LogicalResult splitTuple(CustomCallOp call, PatternRewriter &rewriter) {
+  auto isElement = [](Operation *user) { return isa<GetTupleElementOp>(user); };
+  if (call.getNumResults() != 1 || !llvm::all_of(call->getUsers(), isElement))
+    return failure();
+  auto tuple = cast<TupleType>(call->getResult(0).getType());
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(call);
+  auto split = CustomCallOp::create(rewriter, call.getLoc(), tuple.getTypes(),
+                                    call->getOperands(), call->getAttrs());
+  for (Operation *user : llvm::make_early_inc_range(call->getUsers()))
+    rewriter.replaceOp(
+        user, split->getResult(cast<GetTupleElementOp>(user).getIndex()));
+  rewriter.eraseOp(call);
+  return success();
+}
+
 LogicalResult GetTupleElementOp::canonicalize(GetTupleElementOp op,
                                               PatternRewriter &rewriter) {
-  auto tuple = op.getOperand().getDefiningOp<TupleOp>();
+  Operation *def = op.getOperand().getDefiningOp();
+  if (auto call = dyn_cast_or_null<CustomCallOp>(def))
+    return splitTuple(call, rewriter);
+  auto tuple = dyn_cast_or_null<TupleOp>(def);
   if (!tuple)
     return failure();
   rewriter.replaceOp(op, tuple.getVal()[op.getIndex()]);
