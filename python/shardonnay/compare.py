@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxlib.mlir import ir
 
-from . import agreement, bodies, boundary, engine
+from . import _core, agreement, bodies, boundary, engine
 from .agreement import Agreement, Reference, agreements, expected, random_inputs
 from .operations import operations
 
@@ -65,7 +65,8 @@ def unpartitioned(text):
 def whole(text):
     """The program on whole tensors; one device runs it, unless it has manual computations."""
     with engine.context(), ir.Location.unknown():
-        module, manual = ir.Module.parse(text), []
+        # Text of older MLIR, as TensorFlow's, has i1 constants in a form that jaxlib no longer reads.
+        module, manual = ir.Module.parse(_core.unpack_bool_elements(text)), []
         meshes = {op.sym_name.value: op.mesh for op in module.body.operations if op.operation.name == "sdy.mesh"}
         for operation in operations(module):
             if operation.name == bodies.NAME:
@@ -89,6 +90,8 @@ def whole(text):
         for operation in operations(module):
             if operation.name == "sdy.mesh":
                 operation.erase()
+        if "mhlo.input_output_alias" in module.operation.attributes:
+            del module.operation.attributes["mhlo.input_output_alias"]
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), devices)
         module.operation.attributes["mhlo.num_partitions"] = number
         return Whole(module.operation.get_asm(enable_debug_info=False), devices)

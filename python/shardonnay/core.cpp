@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "call_cache.h"
+#include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/Compile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include <map>
@@ -221,6 +222,10 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none());
   module.def("unpartitioned", applyToText<unpartitioned>);
+  module.def("unpack_bool_elements", [](std::string text) {
+    unpackBoolElements(text);
+    return text;
+  });
   module.def("explain", explainText);
   module.def("list", applyToText<list>);
   defineCallCache(module);

@@ -144,3 +144,11 @@ def test_named_computations_and_constants_of_sdy_are_what_they_hold():
         }"""
     (found,) = compare.reference(text, [np.ones(4, np.float32)]).outputs
     np.testing.assert_array_equal(found, np.full(4, 3, np.float32))
+
+
+def test_packed_bools():
+    """Eight elements a byte, as the MLIR of LLVM 22 and older prints a large constant, and so TensorFlow does."""
+    text = 'func.func @main() -> tensor<128xi1> {\n  %0 = stablehlo.constant dense<"0x'
+    text += "03" + "00" * 15 + '"> : tensor<128xi1>\n  return %0 : tensor<128xi1>\n}'
+    (output,) = compare.reference(text, []).outputs
+    assert output.nonzero()[0].tolist() == [0, 1]
