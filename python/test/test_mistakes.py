@@ -67,13 +67,13 @@ IN_A_PROGRAM = {
                                   "rhs is made here\n"),
     "a dynamic shape": ("tensor<8x", "tensor<?x", "@:3:5: error: expected static shapes, got 'tensor<?x16xf32>'; "
                                                   "lower the program for arguments of known shapes\n"),
-    "an op of another dialect": ("stablehlo.dot_general", "mhlo.dot_general",
-                                 "@:5:8: error: Dialect `mhlo' not found for custom op 'mhlo.dot_general' \n@:5:8: "
-                                 "note: Available dialects: affine, arith, builtin, cf, chlo, complex, func, linalg, "
-                                 "math, ml_program, quant, scf, sdy, shard, spmd, stablehlo, tensor, tosa, vhlo ; "
-                                 "for more info on dialect registration see "
-                                 "https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-"
-                                  "dialects-management\n"),
+    "an op of another dialect": ("stablehlo.dot_general", "tf.dot_general",
+                                 "@:5:8: error: found an op, attribute or type of a dialect that is not known, "
+                                 "expected one of affine, arith, builtin, cf, chlo, complex, func, linalg, math, mhlo, "
+                                 "ml_program, quant, scf, sdy, shard, spmd, stablehlo, tensor, tosa, vhlo: lower it to "
+                                 "one of these first\n"),
+    "an op of MHLO": ("stablehlo.dot_general", "mhlo.dot_general",
+                      "@:5:8: error: custom op 'mhlo.dot_general' is unknown\n"),
     "an op that does not exist": ("stablehlo.dot_general", "stablehlo.dot_genral",
                                   "@:5:8: error: custom op 'stablehlo.dot_genral' is unknown\n"),
     "a value that does not exist": ("dot_general %x", "dot_general %y",

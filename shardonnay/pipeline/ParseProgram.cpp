@@ -49,12 +49,15 @@ private:
 };
 
 /// The parser's advice for what is of no known dialect is an option of MLIR's
-/// own tools.
+/// own tools, or a page on how to write such.
 LogicalResult explainUnknownDialect(Diagnostic &diagnostic) {
-  if (!StringRef(diagnostic.str()).contains("-allow-unregistered-dialect"))
+  std::string text = diagnostic.str();
+  if (!StringRef(text).contains("-allow-unregistered-dialect") &&
+      !StringRef(text).contains("not found for custom op"))
     return failure();
   auto error = emitError(diagnostic.getLocation());
-  error << "found an op of a dialect that is not known, expected one of ";
+  error << "found an op, attribute or type of a dialect that is not known, "
+           "expected one of ";
   llvm::interleaveComma(
       diagnostic.getLocation()->getContext()->getAvailableDialects(), error);
   error << ": lower it to one of these first";

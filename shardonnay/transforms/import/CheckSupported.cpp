@@ -198,9 +198,16 @@ void SupportChecker::checkCaptures(Operation *op) {
 /// What an unknown shape makes unknown in its turn is not told.
 void SupportChecker::refuseDynamic(Location location, Type type) {
   hasError = true;
-  if (!std::exchange(isDynamic, true))
-    emitError(location, "expected static shapes, got ")
-        << type << "; lower the program for arguments of known shapes";
+  if (std::exchange(isDynamic, true))
+    return;
+  // Bounds stand in the encoding: such a size is data.
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  emitError(location, "expected static shapes, got ")
+      << type
+      << (ranked && ranked.getEncoding()
+              ? ", whose size depends on data; compute on as many elements as "
+                "there may be, and mask those that there are not"
+              : "; lower the program for arguments of known shapes");
 }
 
 /// The argument's own line if it is known, else the function's.

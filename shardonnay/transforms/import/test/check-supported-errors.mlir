@@ -90,6 +90,14 @@ func.func @main(%arg0: tensor<?xf32>, %arg1: tensor<8xf32>) {
 // -----
 
 func.func @main(%arg1: tensor<8xf32>) {
+  // expected-error @below {{expected static shapes, got 'tensor<?xf32, "at most 8">', whose size depends on data; compute on as many elements as there may be, and mask those that there are not}}
+  %0 = "test.op"(%arg1) : (tensor<8xf32>) -> tensor<?xf32, "at most 8">
+  return
+}
+
+// -----
+
+func.func @main(%arg1: tensor<8xf32>) {
   // expected-error @below {{expected static shapes, got 'tensor<*xf32>'; lower the program for arguments of known shapes}}
   %0 = "test.op"(%arg1) : (tensor<8xf32>) -> tensor<*xf32>
   return
