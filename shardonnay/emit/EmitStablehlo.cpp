@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Divergence.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
@@ -44,6 +45,33 @@ bool isDivergent(Operation *op) {
          op->getDiscardableAttr(spmd::kDivergentAttr);
 }
 
+/// `value`, the elements of `op`, in the op itself: XLA reads no resources.
+FailureOr<ElementsAttr> readResource(Operation *op, ElementsAttr value) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+  if (!resource)
+    return value;
+  ShapedType type = resource.getType();
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  if (!blob)
+    return op->emitError("found no elements of the resource '")
+           << resource.getRawHandle().getKey()
+           << "', expected them at the end of the program; print it without "
+              "leaving out large ones";
+  ArrayRef<char> bytes = blob->getData();
+  bool isSplat = false;
+  // A byte holds a bool, as opposed to a dense attribute's eight.
+  bool isBool = type.getElementType().isInteger(1);
+  int64_t count = type.getNumElements();
+  if (isBool && static_cast<int64_t>(bytes.size()) == count)
+    return ElementsAttr(DenseElementsAttr::get(
+        type, ArrayRef(reinterpret_cast<const bool *>(bytes.data()), count)));
+  if (isBool || !DenseElementsAttr::isValidRawBuffer(type, bytes, isSplat))
+    return op->emitError("found ") << bytes.size() << " bytes in the resource '"
+                                   << resource.getRawHandle().getKey()
+                                   << "', expected those of " << type;
+  return ElementsAttr(DenseElementsAttr::getFromRawBuffer(type, bytes));
+}
+
 class Emitter : ProgramEmitter<Emitter> {
 public:
   Emitter(MLIRContext *context, const DeviceGrid &grid, bool meshAxesGroups,
@@ -67,6 +95,12 @@ public:
               return success();
             })
         .Case([&](stablehlo::CustomCallOp op) { return checkCall(op); })
+        .Case([&](stablehlo::ConstantOp op) {
+          FailureOr<ElementsAttr> value = readResource(op, op.getValue());
+          if (succeeded(value))
+            op.setValueAttr(*value);
+          return LogicalResult(value);
+        })
         .Default([&](Operation *op) { return replace(op, "StableHLO"); });
   }
 
@@ -82,7 +116,10 @@ private:
   /// Says once for each target of calls that the engine lacks it.
   LogicalResult checkCall(stablehlo::CustomCallOp op);
   FailureOr<Value> build(sdy::ConstantOp op) {
-    return stablehlo::ConstantOp::create(builder, op.getLoc(), op.getValue())
+    FailureOr<ElementsAttr> value = readResource(op, op.getValue());
+    if (failed(value))
+      return failure();
+    return stablehlo::ConstantOp::create(builder, op.getLoc(), *value)
         .getResult();
   }
   FailureOr<Value> build(spmd::DeviceIndexOp op) {
