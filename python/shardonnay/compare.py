@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxlib.mlir import ir
 
-from . import _core, agreement, bodies, boundary, engine
+from . import _core, agreement, bodies, boundary, compiler, engine
 from .agreement import Agreement, Reference, agreements, expected, random_inputs
 from .operations import operations
 
@@ -28,6 +28,8 @@ _IDENTITIES = {
     "sdy.replicated_to_unreduced",
     "sdy.sharded_to_unreduced",
 }
+# Boundaries of manual computations in HLO's spelling: import finds what is between them.
+_MANUAL_CALLS = ("@SPMDFullToShardShape", "@xla.sdy.GlobalToLocalShape")
 _SLICES = {"stablehlo.dynamic_slice", "stablehlo.gather"}
 _DROPPED = {"sdy.sharding_group"}
 _AXES = re.compile(r'axis_ref<name = "([^"]+)"(?:, sub_axis_info = \((\d+)\)(\d+))?>')
@@ -64,6 +66,8 @@ def unpartitioned(text):
 
 def whole(text):
     """The program on whole tensors; one device runs it, unless it has manual computations."""
+    if any(call in text for call in _MANUAL_CALLS):
+        text = compiler.compile(text, to="import").text
     with engine.context(), ir.Location.unknown():
         # Text of older MLIR, as TensorFlow's, has i1 constants in a form that jaxlib no longer reads.
         module, manual = ir.Module.parse(_core.unpack_bool_elements(text)), []

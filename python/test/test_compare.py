@@ -152,3 +152,19 @@ def test_packed_bools():
     text += "03" + "00" * 15 + '"> : tensor<128xi1>\n  return %0 : tensor<128xi1>\n}'
     (output,) = compare.reference(text, []).outputs
     assert output.nonzero()[0].tolist() == [0, 1]
+
+
+def test_manual_computations_of_gspmd():
+    """Each device computes its part of the whole program's manual computation, too."""
+    sharding = '{mhlo.sharding = "{devices=[2]<=[2]}"}'
+    text = f"""
+func.func @main(%x: tensor<4xf32> {sharding}) -> tensor<4xf32> {{
+  %0 = stablehlo.custom_call @Sharding(%x) {sharding} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {{mhlo.sharding = "{{manual}}"}} : (tensor<4xf32>) -> tensor<2xf32>
+  %2 = stablehlo.reverse %1, dims = [0] : tensor<2xf32>
+  %3 = stablehlo.custom_call @Sharding(%2) {{mhlo.sharding = "{{manual}}"}} : (tensor<2xf32>) -> tensor<2xf32>
+  %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {sharding} : (tensor<2xf32>) -> tensor<4xf32>
+  return %4 : tensor<4xf32>
+}}"""
+    (output,) = compare.reference(text, [np.arange(4, dtype=np.float32)]).outputs
+    assert output.tolist() == [1, 0, 3, 2]
