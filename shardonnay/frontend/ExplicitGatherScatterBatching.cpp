@@ -130,6 +130,16 @@ bool countsBefore(stablehlo::ConstantOp op, int64_t dim) {
                       });
 }
 
+/// x * 1 and x + 0, as torch-mlir writes an arange's step and start.
+template <typename ArithmeticOp>
+bool countsBefore(ArithmeticOp op, int64_t dim) {
+  int64_t neutral = std::is_same_v<ArithmeticOp, stablehlo::MulOp>;
+  return (isConstantIn(op.getRhs(), neutral, neutral) &&
+          countsAlong(op.getLhs(), dim)) ||
+         (isConstantIn(op.getLhs(), neutral, neutral) &&
+          countsAlong(op.getRhs(), dim));
+}
+
 /// The value of which `value` is another name; null if it is none.
 Value otherName(Value value) {
   Operation *op = value.getDefiningOp();
@@ -173,8 +183,9 @@ bool countsAlong(Value value, int64_t dim) {
                int64_t before = dimBeforeReshape(op, dim);
                return before >= 0 && countsAlong(op.getOperand(), before);
              })
-             .Case<stablehlo::BroadcastInDimOp, stablehlo::ClampOp,
-                   stablehlo::ConstantOp, stablehlo::SelectOp>(
+             .Case<stablehlo::AddOp, stablehlo::BroadcastInDimOp,
+                   stablehlo::ClampOp, stablehlo::ConstantOp, stablehlo::MulOp,
+                   stablehlo::SelectOp>(
                  [&](auto op) { return countsBefore(op, dim); })
              .Default([](Operation *) { return false; });
 }

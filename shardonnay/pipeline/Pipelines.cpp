@@ -77,11 +77,12 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createImportFuncCallsPass(
         {/*addDataFlowEdgesOnNamedComputations=*/false}));
   }
-  pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   // Here, so that all other stages see ops on the whole mesh only.
   pm.addNestedPass<func::FuncOp>(
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
+  // What counts has been written by sizes that are data.
+  pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   pm.addPass(createEraseUnusedResultsPass());
   // Behind canonical patterns, which undo it.
   pm.addPass(createReadsToGathersPass());

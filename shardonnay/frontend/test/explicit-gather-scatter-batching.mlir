@@ -131,3 +131,17 @@ func.func @wrong_counts(%arg0: tensor<200x9xf32>, %arg1: tensor<200x1xi32>, %arg
   %10 = "stablehlo.gather"(%arg0, %9) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<200x9xf32>, tensor<200x2xui32>) -> tensor<200xf32>
   return %1, %2#1, %8, %10 : tensor<200xf32>, tensor<200xf32>, tensor<200xf32>, tensor<200xf32>
 }
+
+// As torch-mlir writes an arange: its step and its start are there.
+// CHECK-LABEL: func @step_and_start
+func.func @step_and_start(%arg0: tensor<4x9xf32>, %arg1: tensor<4x1xi64>) -> tensor<4xf32> {
+  %one = stablehlo.constant dense<1> : tensor<4x1xi64>
+  %zero = stablehlo.constant dense<0> : tensor<4x1xi64>
+  %0 = stablehlo.iota dim = 0 : tensor<4x1xi64>
+  %1 = stablehlo.multiply %0, %one : tensor<4x1xi64>
+  %2 = stablehlo.add %zero, %1 : tensor<4x1xi64>
+  %3 = stablehlo.concatenate %2, %arg1, dim = 1 : (tensor<4x1xi64>, tensor<4x1xi64>) -> tensor<4x2xi64>
+  // CHECK: "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0]
+  %4 = "stablehlo.gather"(%arg0, %3) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<4x9xf32>, tensor<4x2xi64>) -> tensor<4xf32>
+  return %4 : tensor<4xf32>
+}
