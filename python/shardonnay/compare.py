@@ -66,11 +66,9 @@ def unpartitioned(text):
 
 def whole(text):
     """The program on whole tensors; one device runs it, unless it has manual computations."""
-    if any(call in text for call in _MANUAL_CALLS):
-        text = compiler.compile(text, to="import").text
+    text = _as_jaxlib_reads(text)
     with engine.context(), ir.Location.unknown():
-        # Text of older MLIR, as TensorFlow's, has i1 constants in a form that jaxlib no longer reads.
-        module, manual = ir.Module.parse(_core.unpack_bool_elements(text)), []
+        module, manual = ir.Module.parse(text), []
         meshes = {op.sym_name.value: op.mesh for op in module.body.operations if op.operation.name == "sdy.mesh"}
         for operation in operations(module):
             if operation.name == bodies.NAME:
@@ -99,6 +97,19 @@ def whole(text):
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), devices)
         module.operation.attributes["mhlo.num_partitions"] = number
         return Whole(module.operation.get_asm(enable_debug_info=False), devices)
+
+
+def _as_jaxlib_reads(text):
+    """The text, or bytecode, with manual computations in sdy's spelling and i1 constants in the form of jaxlib's MLIR
+    (older ones, as TensorFlow's, print another).
+    """
+    if isinstance(text, bytes):
+        if text.startswith(b"ML\xefR"):
+            return text
+        text = text.decode()
+    if any(call in text for call in _MANUAL_CALLS):
+        return compiler.compile(text, to="import").text
+    return _core.unpack_bool_elements(text)
 
 
 def _write_groups(operation, meshes):
