@@ -169,3 +169,17 @@ func.func @main(%x: tensor<4xf32> {sharding}) -> tensor<4xf32> {{
 }}"""
     (output,) = compare.reference(text, [np.arange(4, dtype=np.float32)]).outputs
     assert output.tolist() == [1, 0, 3, 2]
+
+
+def test_resources():
+    """Constants at the end of a file, as torch-mlir writes weights, which XLA does not read."""
+    text = """
+func.func @main() -> tensor<2xf32> {
+  %0 = arith.constant dense_resource<weights> : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+{-#
+  dialect_resources: {builtin: {weights: "0x040000000000803F00000040"}}
+#-}"""
+    (output,) = compare.reference(text, []).outputs
+    assert output.tolist() == [1, 2]
