@@ -232,6 +232,17 @@ def nested_step(batch):
     return loss(model, batch), plan.step(), plan.shard(model)
 
 
+def test_a_number_in_a_batch(fake_group):
+    """The program has it as it was, unless the batch had a tensor there."""
+    batch = {"x": torch.randn(5, 4), "y": torch.randn(5, 3), "scale": 2.0}
+    _, step, state = nested_step(batch)
+    with pytest.raises(EngineError, match=r"inputs\.0\.scale: the program was made for 2\.0, got 3\.0"):
+        step(state, {**batch, "scale": 3.0})
+    wanted, step, state = nested_step({**batch, "scale": torch.tensor(3.0)})
+    torch.testing.assert_close(step(state, {**batch, "scale": 3.0})["loss"], wanted.detach())
+    step.load_state_dict(state, {"bias": torch.zeros(3)})
+
+
 def test_a_batch_is_nested_as_it_was(fake_group):
     """By name, in whatever order a dictionary has them."""
     batch = {"x": torch.randn(5, 4), "y": torch.randn(5, 3), "scale": 2.0}

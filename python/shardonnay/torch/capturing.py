@@ -51,6 +51,7 @@ class Captured:
     graph: its functional aten graph; arguments and results are in the order of the graph's.
     values: what the parameters, buffers and states were, by the argument's name.
     structure: the tree of the results that are no updates.
+    constants: numbers and texts of the batch, which the program has in it, by the name of their place.
     """
 
     graph: torch.fx.GraphModule
@@ -58,6 +59,7 @@ class Captured:
     results: tuple[Returned, ...]
     values: Mapping[str, torch.Tensor] = field(default_factory=dict)
     structure: pytree.TreeSpec | None = None
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
     @functools.cached_property
     def text(self) -> str:
@@ -97,6 +99,7 @@ class Inputs:
     names: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     values: list[torch.Tensor] = field(default_factory=list)
+    constants: dict[str, Any] = field(default_factory=dict)
 
     def add(self, name: str, kind: str, value: torch.Tensor) -> None:
         if name in self.names or name == SEED:
@@ -104,6 +107,14 @@ class Inputs:
         self.names.append(name)
         self.kinds.append(kind)
         self.values.append(value)
+
+    def add_batch(self, names: Sequence[str], leaves: Sequence[Any]) -> None:
+        """Its tensors are arguments; what else there is has this one value in the program."""
+        for name, leaf in zip(names, leaves):
+            if isinstance(leaf, torch.Tensor):
+                self.add(name, "input", leaf)
+            elif leaf is None or isinstance(leaf, (bool, int, float, str)):
+                self.constants[name] = leaf
 
 
 def captured(
@@ -161,7 +172,7 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
     values = {
         name: value for name, kind, value in zip(inputs.names, inputs.kinds, inputs.values) if kind != "input"
     }
-    return Captured(graph, tuple(arguments), tuple(results), values, made["structure"])
+    return Captured(graph, tuple(arguments), tuple(results), values, made["structure"], inputs.constants)
 
 
 _SAME = (torch.ops.aten.alias.default, torch.ops.aten.clone.default, torch.ops.aten.detach.default)
@@ -198,9 +209,7 @@ def capture(
     own = list(inputs.names)
     names, leaves, spec = named_leaves("inputs", (tuple(args), dict(kwargs or {})))
     names = [_shortened(name) for name in names]
-    for name, leaf in zip(names, leaves):
-        if isinstance(leaf, torch.Tensor):
-            inputs.add(name, "input", leaf)
+    inputs.add_batch(names, leaves)
 
     def run(values: dict[str, torch.Tensor]) -> tuple[Any, dict[str, torch.Tensor]]:
         given = [values.get(name, leaf) for name, leaf in zip(names, leaves)]

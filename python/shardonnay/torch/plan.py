@@ -231,6 +231,7 @@ class Plan:
         program.signature = {
             "arguments": [[argument.name, argument.kind] for argument in self.captured.arguments],
             "results": [[entry.name, entry.updates] for entry in self.captured.results],
+            "constants": dict(self.captured.constants),
             "initial": {
                 argument.name: self.captured.values[argument.name]
                 for argument in self.captured.arguments

@@ -100,8 +100,11 @@ class Step:
                 names, leaves = free[:1] or [f"inputs.{at}"], [part]
             else:
                 names, leaves, _ = named_leaves(f"inputs.{at}", part)
-            tensors = {name: leaf for name, leaf in zip(names, leaves) if isinstance(leaf, torch.Tensor)}
+            tensors = {
+                name: leaf for name, leaf in zip(names, leaves) if isinstance(leaf, torch.Tensor) or name in free
+            }
             values.update(tensors)
+            self._check_constants({name: leaf for name, leaf in zip(names, leaves) if name not in tensors})
             unknown += [name for name in tensors if name not in free]
             free = [name for name in free if name not in tensors]
         missing = [name for name in wanted if name not in values]
@@ -110,6 +113,15 @@ class Step:
                     for what, names in (("no value for", missing), ("there is no", unknown)) if names]
             raise EngineError(f"{'; '.join(told)}: expected inputs {', '.join(wanted)}")
         return {name: self._tensor(name, values[name]) for name in wanted}
+
+    def _check_constants(self, given: Mapping[str, Any]) -> None:
+        made_for = self.program.signature.get("constants", {})
+        for name, value in given.items():
+            if name in made_for and value != made_for[name]:
+                raise EngineError(
+                    f"{name}: the program was made for {made_for[name]!r}, got {value!r}; expected what the batch of "
+                    "`partition` had, or there a tensor for a number that changes (torch.tensor(1.0))"
+                )
 
     def _tensor(self, name: str, value: Any) -> torch.Tensor:
         if isinstance(value, (bool, int, float)):
@@ -148,7 +160,8 @@ class Step:
         return {name: state[name] for name in self.names("parameter", "buffer")}
 
     def load_state_dict(self, state: State, values: Mapping[str, torch.Tensor]) -> None:
-        """Copies values by name, DTensors on this mesh or tensors that every rank has whole, into the state."""
+        """Copies values by name into the state: DTensors on this mesh, tensors or numbers that every rank has whole.
+        """
         unknown = [name for name in values if name not in state]
         if unknown:
             raise EngineError(
@@ -157,7 +170,7 @@ class Step:
         with torch.no_grad():
             for name, value in values.items():
                 layout = self._inputs[name]
-                state[name].to_local().copy_(layout.wrap(layout.local(value)).to_local())
+                state[name].to_local().copy_(layout.wrap(layout.local(self._tensor(name, value))).to_local())
 
 
 def _check_axes(wanted: str, mesh: DeviceMesh) -> None:

@@ -144,9 +144,7 @@ class Step:
                     inputs.add(f"state.{name}.{key}", "state", value)
             for index, rate in self.optimizer.rates.items():
                 inputs.add(f"param_groups.{index}.lr", "state", rate)
-        for name, leaf in zip(self.names, self.leaves):
-            if isinstance(leaf, torch.Tensor):
-                inputs.add(name, "input", leaf)
+        inputs.add_batch(self.names, self.leaves)
         return inputs
 
     def _loss(self, batch: tuple[Any, ...]) -> tuple[torch.Tensor, Any]:

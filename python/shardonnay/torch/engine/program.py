@@ -74,7 +74,8 @@ class Program:
 
     manifest: what each device is fed and returns (`shardonnay.Program.manifest`).
     signature: what the front end says of arguments and results: {"arguments": [[name, kind]...], "results": [[name,
-        name of the argument that it updates, or None]...], "initial": {name: tensor}}; empty without one.
+        name of the argument that it updates, or None]...], "initial": {name: tensor}, "constants": {name: value}};
+        empty without one.
     """
 
     functions: dict[str, Function]
