@@ -1,5 +1,6 @@
 """Modules that are no tree of parameters of their own: held twice, scripted, changed by their forward."""
 
+import copy
 import functools
 
 import models
@@ -64,6 +65,41 @@ class Scripted(nn.Module):
 
     def forward(self, x):
         return self.outer(self.inner(x))
+
+
+class Synchronized(nn.Module):
+    """The batch is whole to a program, however it is sharded; eager PyTorch has no such norm on CPUs."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(self.linear(x))
+
+
+def test_synchronized_batch_norm():
+    torch.manual_seed(0)
+    model, batch = Synchronized(), (models.numbers(8, 4),)
+    given = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model))
+    plan = partition(given, squares, batch, {"dp": 8}, inputs=Shard(0), optimizer=SGD)
+    check_parts(plan, model, squares, batch, SGD, slack=5)
+
+
+@torch.library.custom_op("shardonnay_test::scaled", mutates_args=())
+def scaled(x: torch.Tensor, by: float) -> torch.Tensor:
+    result = torch.empty_like(x)
+    return result.copy_(x).mul_(by)
+
+
+scaled.register_fake(lambda x, by: torch.empty_like(x))
+scaled.register_autograd(lambda ctx, gradient: (gradient * 1.5, None))
+
+
+def test_an_op_of_the_users():
+    """Its function is captured, and the gradient that it says."""
+    model, batch = nn.Linear(4, 4), (models.numbers(8, 4),)
+    check_whole(model, lambda model, x: (scaled(model(x), 1.5) ** 2).mean(), batch, SGD)
 
 
 @pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged])

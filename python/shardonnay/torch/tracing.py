@@ -16,6 +16,8 @@ from typing import Any
 import torch
 import torch.fx.traceback as fx_traceback
 from torch._decomp import core_aten_decompositions, decomposition_table, get_decompositions
+from torch._library.custom_ops import OPDEFS
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
@@ -25,8 +27,10 @@ from .aten import TABLE
 from .aten.composed import COMPOSED
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
+from .checks import Checks, is_compared
 from .optimizers import as_compiled
 from .randomness import Randomness
+from .replacing import replaced
 
 aten = torch.ops.aten
 # Frames of these folders are nobody's model.
@@ -118,6 +122,21 @@ def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
 _HONEST = {aten.native_batch_norm.default: _batch_norm}
 
 
+def _bodies() -> dict[Any, Callable[..., Any]]:
+    """The functions of `torch.library.custom_op`, for ops that the table has not."""
+
+    def traced(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except Exception:  # it asks for more than ops on tensors, as NumPy does: the op is refused by name
+                return NotImplemented
+
+        return run
+
+    return {op._opoverload: traced(op._init_fn) for op in OPDEFS.values() if op._opoverload not in TABLE}
+
+
 def caller() -> tuple[str, int]:
     """The innermost line of the call stack that is neither torch's nor ours."""
     frame = sys._getframe(1)
@@ -152,7 +171,12 @@ class Sources(TorchFunctionMode):
         site = Site(file, line, self.modules[-1] if self.modules else "")
         _set_current(site)
         try:
-            result = func(*args, **(kwargs or {}))
+            try:
+                result = func(*args, **(kwargs or {}))
+            except DataDependentOutputException:
+                if func is not torch.Tensor.item or not is_compared(sys._getframe(1)):
+                    raise
+                result = args[0].detach()
             for tensor in _tensors_of(result):
                 _follow(tensor, site)
             return result
@@ -231,6 +255,9 @@ def _settings() -> Iterator[None]:
         stack.enter_context(without_kernel())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.enter_context(_without_mkldnn())
+        stack.enter_context(replaced(torch.distributions.Distribution, "_validate_args", False))
+        # The batch is whole here, and so are its statistics; the module's own forward refuses what is on no GPU.
+        stack.enter_context(replaced(torch.nn.SyncBatchNorm, "forward", torch.nn.modules.batchnorm._BatchNorm.forward))
         stack.enter_context(fx_traceback.preserve_node_meta())
         yield
 
@@ -250,14 +277,14 @@ def trace(
                 stack.enter_context(sources.naming(model))
 
             def recorded(*flat: torch.Tensor) -> Sequence[torch.Tensor]:
-                with randomness.recording(flat[-1]):
+                with randomness.recording(flat[-1]), Checks():
                     return function(*flat[:-1])
 
             try:
-                first = make_fx(recorded, _HONEST, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
-            except torch._subclasses.fake_tensor.DataDependentOutputException as error:
-                raise _data_dependent(error) from error
-            except torch._subclasses.fake_tensor.DynamicOutputShapeException as error:
+                first = make_fx(
+                    recorded, {**_HONEST, **_bodies()}, tracing_mode="fake", _allow_non_fake_inputs=True
+                )(*arguments)
+            except (DataDependentOutputException, DynamicOutputShapeException) as error:
                 raise _data_dependent(error) from error
             except NotImplementedError as error:
                 name = re.search(r"HigherOrderOperator (\w+)", str(error))
@@ -281,7 +308,15 @@ def trace(
     return graph
 
 
-_REMARKS = ("profiler.", "aten._assert", "aten._linalg_check_errors", "aten.sym_constrain")
+_REMARKS = (
+    "profiler.",
+    "aten._assert",
+    "aten._linalg_check_errors",
+    "aten.sym_constrain",
+    "aten._local_scalar_dense",
+    "aten.allclose",
+    "aten.equal",
+)
 
 
 def _drop_remarks(graph: torch.fx.Graph) -> None:

@@ -1,0 +1,145 @@
+"""Checks of numbers in Python, `if (variance < 0).any(): raise ...`, which a program that is compiled once can't make.
+
+Where Python asks a tensor for its truth in order to raise or to warn, and for nothing else, capturing goes on as if the
+check had passed. What the tensor must be for that follows from the source: which branch raises, and which part of the
+test asks. A function that returns the answer asks for what calls it.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import functools
+import linecache
+import sys
+import types
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException
+from torch.utils._python_dispatch import TorchDispatchMode
+
+aten = torch.ops.aten
+_TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
+_REMARKS = ("print", "warn", "warning")
+# Frames between a line of Python and the op that it asks for.
+_BETWEEN = ("__torch_function__", "__torch_dispatch__")
+# A line and column where code begins, and where it ends.
+_Span = tuple[int, int, int, int]
+
+
+class Checks(TorchDispatchMode):
+    """While it lasts, the truth of a tensor that a check asks for is that for which the check passes."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func not in _TRUTHS:
+            return func(*args, **(kwargs or {}))
+        try:
+            return func(*args, **(kwargs or {}))
+        except DataDependentOutputException:
+            answer = _answer(sys._getframe(1), whole=True)
+            if answer is None:
+                raise
+            return answer
+
+
+def is_compared(frame: types.FrameType | None) -> bool:
+    """Whether the number that `frame` asks for is compared in a check: the tensor may be, as well."""
+    return _answer(frame, whole=False) is not None
+
+
+def _answer(frame: types.FrameType | None, *, whole: bool) -> bool | None:
+    """What the part of a check that `frame` asks for is if the check passes, None if it is in no check.
+
+    whole: what is asked for is to be a condition itself, not what a condition compares.
+    """
+    answer = True
+    while frame is not None:
+        if frame.f_code.co_name not in _BETWEEN:
+            found = _wanted(frame.f_code, frame.f_lasti, whole)
+            if found is None:
+                return None
+            wanted, returned = found
+            answer = answer == wanted
+            if not returned:
+                return answer
+            whole = True
+        frame = frame.f_back
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def _wanted(code: types.CodeType, offset: int, whole: bool) -> tuple[bool, bool] | None:
+    """What is asked for there: the value for which the check passes, False; or the value for which the function returns
+    True, True.
+    """
+    instructions = list(dis.get_instructions(code))
+    at = sum(instruction.offset <= offset for instruction in instructions) - 1
+    # A jump has no line and column of its own; what comes before it has made the tensor.
+    place = instructions[at if "CALL" in instructions[at].opname else at - 1].positions
+    if place is None or None in place:
+        return None
+    asked = (place.lineno, place.col_offset, place.end_lineno, place.end_col_offset)
+    for test, value, returned in _checks(code.co_filename):
+        if _within(asked, _span(test)):
+            part, value = _part_of(test, asked, value)
+            return (value, returned) if not whole or _is_all_of(part, asked) else None
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def _checks(file: str) -> list[tuple[ast.expr, bool, bool]]:
+    """Of a file's checks the tests, what they are if the check passes, and False; what its functions return, with True.
+    """
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return []
+    found: list[tuple[ast.expr, bool, bool]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            found.append((node.test, True, False))
+        elif isinstance(node, ast.If) and _complains(node.body) != _complains(node.orelse):
+            found.append((node.test, _complains(node.orelse), False))
+        elif isinstance(node, ast.Return) and node.value is not None:
+            found.append((node.value, True, True))
+    return found
+
+
+def _complains(body: list[ast.stmt]) -> bool:
+    """Ends in `raise`, or only warns."""
+    return bool(body) and (isinstance(body[-1], ast.Raise) or all(_is_remark(statement) for statement in body))
+
+
+def _is_remark(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    called = statement.value.func
+    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in _REMARKS
+
+
+def _span(node: ast.expr) -> _Span:
+    assert node.end_lineno is not None and node.end_col_offset is not None
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _within(inner: Any, outer: _Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+
+
+def _is_all_of(part: ast.expr, asked: Any) -> bool:
+    """The call of a method begins at the line of its name, whatever is before."""
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+        return _within(asked, _span(part)) and asked[2:] == _span(part)[2:]
+    return asked == _span(part)
+
+
+def _part_of(test: ast.expr, asked: Any, value: bool) -> tuple[ast.expr, bool]:
+    """The condition of a test that `asked` is in, and its value: parts of `and` and `or` are what the whole is."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _part_of(test.operand, asked, not value)
+    if isinstance(test, ast.BoolOp):
+        for part in test.values:
+            if _within(asked, _span(part)):
+                return _part_of(part, asked, value)
+    return test, value

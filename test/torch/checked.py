@@ -1,0 +1,113 @@
+"""Functions that ask for the numbers of a tensor; pytest writes `assert` anew in the files of tests."""
+
+import warnings
+
+import torch
+import torch.nn.functional as F
+
+
+def raises(x):
+    if (x < 0).any():
+        raise ValueError("negative")
+    if not torch.isfinite(x).all():
+        message = "not finite"
+        raise ValueError(message)
+    return x
+
+
+def asserts(x):
+    assert (x >= 0).all() and x.max() < 8 and not (x < 0).any(), "out of bounds"
+    torch._assert((x >= 0).all(), "negative")
+    return x
+
+
+def several(x):
+    if x.dim() > 3 or (x < 0).any() or not (x > 0).all():
+        raise ValueError("negative")
+    if x.dim() and any(part < 0 for part in x) or not bool((x > 0).all()):
+        raise ValueError("negative")
+    if (
+        x.dim() == 1
+        and (x
+             < 0).any()
+    ):  # fmt: skip
+        raise ValueError("negative")
+    return x
+
+
+def numbers(x):
+    if x.max().item() >= 5:
+        raise ValueError("too large")
+    if not 0 <= x.min().item() <= 3:
+        raise ValueError("out of bounds")
+    return x
+
+
+def alternatives(x):
+    if (x > 0).all():
+        x = x + 1
+    else:
+        raise ValueError("negative")
+    if x.dim() > 1:
+        x = x * 3
+    elif (x < 0).any():
+        raise ValueError("negative")
+    else:
+        x = x * 2
+    return x
+
+
+def warns(x):
+    if (x < 0).any():
+        warnings.warn("negative")
+    return x
+
+
+def equalities(x):
+    if not torch.equal(x, x + 0) or not torch.allclose(x, x):
+        raise ValueError("not a number")
+    return x
+
+
+def is_positive(x):
+    return bool((x > 0).all()) and not (x < 0).any()
+
+
+def by_a_function(x):
+    if not is_positive(x):
+        raise ValueError("negative")
+    assert is_positive(x)
+    return x
+
+
+def by_the_library(x):
+    normal = torch.distributions.Normal(x, x, validate_args=True)
+    return normal.log_prob(x) + F.gaussian_nll_loss(x, x * 2, x)
+
+
+def branch(x):
+    if (x > 0).all():
+        return x
+    return 2 * x
+
+
+def branch_by_a_function(x):
+    if is_positive(x):
+        return x
+    return 2 * x
+
+
+def choice(x):
+    return x if (x > 0).all() else 2 * x
+
+
+def repeated(x):
+    while (x > 1).any():
+        x = x / 2
+    return x
+
+
+def with_a_number(x):
+    if float(x.max()) > 5:
+        raise ValueError("too large")
+    return x
