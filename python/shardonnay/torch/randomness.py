@@ -165,6 +165,26 @@ def _multinomial(r: Randomness, weights: torch.Tensor, count: int, replacement: 
     return torch.searchsorted(ends, at, right=True)
 
 
+def _cauchy(r: Randomness, x: torch.Tensor, median: float = 0.0, sigma: float = 1.0) -> torch.Tensor:
+    return median + sigma * torch.tan(math.pi * (r.uniform(x.shape, x.dtype) - 0.5))
+
+
+def _geometric(r: Randomness, x: torch.Tensor, probability: float) -> torch.Tensor:
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    waited = torch.log1p(-r.uniform(x.shape, wide)) / math.log1p(-probability) if probability < 1 else 0
+    return torch.clamp(torch.ceil(torch.as_tensor(waited)), min=1).to(x.dtype)
+
+
+def _rrelu(
+    r: Randomness, x: torch.Tensor, slopes: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3,
+    training: bool = False,
+) -> torch.Tensor:  # fmt: skip
+    """Leaves the slopes for the gradient."""
+    drawn = lower + r.uniform(x.shape, x.dtype) * (upper - lower) if training else (lower + upper) / 2
+    slopes.copy_(torch.where(x <= 0, drawn, torch.ones_like(x)))
+    return x * slopes
+
+
 _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.rand.default: lambda r, size, **k: r.uniform(size, _dtype_of(None, k)),
     aten.rand_like.default: lambda r, x, **k: r.uniform(x.shape, _dtype_of(x, k)),
@@ -180,6 +200,12 @@ _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.bernoulli_.Tensor: lambda r, x, p, **k: x.copy_(_bernoulli(r, x, p)),
     aten.native_dropout.default: _dropout,
     aten.exponential_.default: lambda r, x, rate=1.0, **k: x.copy_(_exponential(r, x, rate)),
+    aten.cauchy_.default: lambda r, x, *a, **k: x.copy_(_cauchy(r, x, *a)),
+    aten.log_normal_.default: lambda r, x, mean=1.0, std=2.0, **k: x.copy_(
+        torch.exp(mean + r.normal(x.shape, x.dtype) * std)
+    ),
+    aten.geometric_.default: lambda r, x, p, **k: x.copy_(_geometric(r, x, p)),
+    aten.rrelu_with_noise.default: lambda r, *a, **k: _rrelu(r, *a),
     aten.randint.default: lambda r, high, size, **k: _integers(r, 0, high, size, k.get("dtype") or torch.int64),
     aten.randint.low: lambda r, low, high, size, **k: _integers(r, low, high, size, k.get("dtype") or torch.int64),
     aten.randint_like.default: lambda r, x, high, **k: _integers(r, 0, high, x.shape, _dtype_of(x, k)),
