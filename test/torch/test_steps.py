@@ -37,6 +37,11 @@ OPTIMIZERS = {
     "nadam": functools.partial(torch.optim.NAdam, lr=0.01, eps=1e-3),
     "radam": functools.partial(torch.optim.RAdam, lr=0.01, eps=1e-3),
     "adamax": functools.partial(torch.optim.Adamax, lr=0.01, eps=1e-3),
+    "adagrad": functools.partial(torch.optim.Adagrad, lr=0.1, lr_decay=0.1),
+    "adafactor": functools.partial(torch.optim.Adafactor, lr=0.01),
+    "asgd": functools.partial(torch.optim.ASGD, lr=0.1, t0=1),
+    "rate": functools.partial(torch.optim.SGD, lr=torch.tensor(0.1), momentum=0.9, weight_decay=0.1),
+    "rates": functools.partial(torch.optim.Adam, lr=torch.tensor(0.01), betas=(torch.tensor(0.9), torch.tensor(0.99))),
 }
 # torch exports some classes as of another module than the one in which they are written.
 MATRICES = {"muon": functools.partial(torch.optim.Muon, lr=0.01)}
@@ -91,10 +96,57 @@ def test_an_optimizer_that_has_made_steps():
         assert not difference(found[f"state.{name}.momentum_buffer"], optimizer.state[parameter]["momentum_buffer"])
 
 
-def test_an_optimizer_that_asks_for_numbers():
+@pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.RAdam])
+def test_what_follows_from_the_count_of_steps_is_exact(kind):
+    """In double, to 1e-10: eager PyTorch computes `1 - beta**step` as Python does."""
+    model, loss, (x, y) = mlp()
+    check_whole(model.double(), loss, (x.double(), y), functools.partial(kind, lr=0.01, eps=1e-3), steps=7)
+
+
+def test_settings_that_are_tensors_are_arguments():
     model, loss, batch = mlp()
-    with pytest.raises(UnsupportedError, match="depends on the numbers"):
-        capture_step(model, loss, batch, optimizer=functools.partial(torch.optim.Adagrad, lr=0.1))
+    names = [entry.name for entry in capture_step(model, loss, batch, optimizer=OPTIMIZERS["rates"]).arguments]
+    assert {"param_groups.0.lr", "param_groups.0.betas.0", "param_groups.0.betas.1"} <= set(names)
+
+
+def test_hooks_of_an_optimizer():
+    def double(made, *_):
+        for parameter in made.param_groups[0]["params"]:
+            parameter.grad.mul_(2)
+
+    def optimizer(parameters):
+        made = OPTIMIZERS["momentum"](parameters)
+        made.register_step_pre_hook(double)
+        torch.optim.lr_scheduler.StepLR(made, 5)  # puts a `step` of its own into the optimizer
+        return made
+
+    check_whole(*mlp(), optimizer, slack=5)
+
+
+def test_hooks_of_parameters():
+    model, loss, batch = mlp()
+    hooked = model.layers[0].weight
+
+    def gradient():
+        captured = capture_step(model, loss, batch)
+        values = {**captured.values, "inputs.0": batch[0], "inputs.1": batch[1]}
+        return run_whole(captured, values)["grad.layers.0.weight"]
+
+    before = gradient()
+    hooked.register_hook(lambda found: 3 * found)
+    assert not difference(gradient(), 3 * before)
+    hooked.register_post_accumulate_grad_hook(lambda parameter: None)
+    with pytest.raises(TypeError, match=r"layers\.0\.weight: has a hook for when its gradient is accumulated"):
+        capture_step(model, loss, batch)
+
+
+def test_a_step_without_gradients_evaluates():
+    model, loss, batch = mlp()
+    evaluate = torch.no_grad()(loss)
+    captured = capture_step(model, evaluate, batch)
+    assert [entry.name for entry in captured.results] == ["loss"]
+    with pytest.raises(TypeError, match="the loss depends on no parameter that is trained"):
+        capture_step(model, evaluate, batch, optimizer=OPTIMIZERS["sgd"])
 
 
 def test_functions_as_operands_are_named():
@@ -154,6 +206,9 @@ def test_random_numbers_are_the_seeds():
 @pytest.mark.parametrize("make", [torch.rand, torch.randn, lambda n: torch.randint(3, 9, (n,)),
                                   lambda n: torch.bernoulli(torch.full((n,), 0.3)),
                                   lambda n: torch.empty(n).exponential_(), torch.randperm,
+                                  lambda n: torch.empty(n).log_normal_(0.5, 0.5),
+                                  lambda n: torch.empty(n).geometric_(0.3), lambda n: torch.empty(n).cauchy_().atan(),
+                                  lambda n: F.rrelu(torch.full((n,), -1.0), training=True),
                                   lambda n: torch.randn(n, generator=None),
                                   lambda n: torch.multinomial(torch.tensor([0.2, 0.0, 0.5, 0.3]), n, True),
                                   lambda n: torch.multinomial(torch.tensor([[0.2, 0.0, 3.0]]).expand(n, 3), 2)[:, 0],

@@ -5,16 +5,20 @@ The optimizer's own `step` runs in the trace, on traced parameters and states th
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
-import copy
+import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
+import torch.utils._pytree as pytree
+from torch.overrides import TorchFunctionMode
 
 from .replacing import replaced
+from .trees import named_leaves
 
 Factory = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
 
@@ -52,11 +56,68 @@ def _tensor_state(name: str, key: str, value: Any) -> torch.Tensor:
     raise OptimizerError(f"the optimizer's state '{key}' of {name} is {value!r}, expected a tensor")
 
 
+def _settings_of(index: int, group: Mapping[str, Any]) -> tuple[list[str], list[Any], pytree.TreeSpec]:
+    """What a group has besides its parameters: names, values, structure."""
+    return named_leaves(f"param_groups.{index}", {key: value for key, value in group.items() if key != "params"})
+
+
+class _NumbersAsTensors(TorchFunctionMode):
+    """What torch takes as a number may be a tensor: `x.add_(y, alpha=rate)`, and `item()` leaves it one."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        name = getattr(func, "__name__", "").removesuffix("_")
+        if func is torch.Tensor.item:
+            return args[0].clone()
+        if name in ("add", "sub") and isinstance(kwargs.get("alpha"), torch.Tensor):
+            args = (args[0], args[1] * kwargs.pop("alpha"))
+        elif name == "lerp" and isinstance(args[-1], torch.Tensor):
+            args = (*args[:-1], args[-1].to(args[0].dtype))
+        elif name in ("addcmul", "addcdiv") and isinstance(kwargs.get("value"), torch.Tensor):
+            part = args[1] * args[2] if name == "addcmul" else args[1] / args[2]
+            func = torch.Tensor.add_ if func.__name__.endswith("_") else torch.Tensor.add
+            args = (args[0], part * kwargs.pop("value"))
+        return func(*args, **kwargs)
+
+
+def _extreme(builtin: Callable[..., Any], function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+    """`min` or `max`, of tensors too."""
+
+    def both(x: Any, y: Any) -> torch.Tensor:
+        like = x if isinstance(x, torch.Tensor) else y
+        return function(*(torch.as_tensor(part, dtype=like.dtype) for part in (x, y)))
+
+    def result(*parts: Any, **options: Any) -> Any:
+        if len(parts) > 1 and any(isinstance(part, torch.Tensor) for part in parts):
+            return functools.reduce(both, parts)
+        return builtin(*parts, **options)
+
+    return result
+
+
+@contextlib.contextmanager
+def _numbers_as_tensors() -> Iterator[None]:
+    """While it lasts, an optimizer that asks a tensor for its number goes on with the tensor."""
+    with (
+        _NumbersAsTensors(),
+        replaced(builtins, "min", _extreme(min, torch.minimum)),
+        replaced(builtins, "max", _extreme(max, torch.maximum)),
+    ):
+        yield
+
+
+def _exact(key: str, state: torch.Tensor) -> torch.Tensor:
+    """A state for a step to change. The count of steps is double, as what eager PyTorch computes of it (1 - beta**step)
+    is; in a float as it is stored, RAdam is off by a thousandth after a few steps.
+    """
+    return state.double() if key == "step" and state.is_floating_point() else state.clone()
+
+
 class FunctionalOptimizer:
     """An optimizer of the parameters of a model.
 
-    states: {parameter's name: {key: tensor}}, as they are. rates: learning rates that are tensors, by the index of
-    their group; others are constants of the program.
+    states: {parameter's name: {key: tensor}}, as they are. settings: learning rates and the like that are tensors, by
+    name (`param_groups.<index>.lr`); those that are numbers are constants of the program.
     """
 
     def __init__(self, given: torch.optim.Optimizer | Factory, parameters: Mapping[str, torch.nn.Parameter]) -> None:
@@ -76,10 +137,11 @@ class FunctionalOptimizer:
             )
         self._groups = [[names[id(p)] for p in group["params"]] for group in optimizer.param_groups]
         self.states = self._initial(parameters)
-        self.rates = {
-            index: group["lr"]
+        self.settings = {
+            name: leaf
             for index, group in enumerate(optimizer.param_groups)
-            if isinstance(group.get("lr"), torch.Tensor)
+            for name, leaf in zip(*_settings_of(index, group)[:2])
+            if isinstance(leaf, torch.Tensor)
         }
 
     @property
@@ -87,16 +149,23 @@ class FunctionalOptimizer:
         """The parameters that it updates."""
         return [name for group in self._groups for name in group]
 
-    def _copy(self, parameters: Mapping[str, torch.Tensor], rates: Mapping[int, torch.Tensor]) -> torch.optim.Optimizer:
-        """The optimizer with other parameters, in the form that asks no tensor for its numbers."""
-        result = copy.copy(self._optimizer)
-        settings = {"capturable": True, "foreach": False, "fused": None, "differentiable": False}
+    def _copy(
+        self, parameters: Mapping[str, torch.Tensor], settings: Mapping[str, torch.Tensor]
+    ) -> torch.optim.Optimizer:
+        """The optimizer with other parameters, in the form that asks no tensor for its numbers.
+
+        `copy.copy` would leave out its hooks and what else a subclass has. A `step` of its own is that of a scheduler,
+        which counts the steps of the original.
+        """
+        result = object.__new__(type(self._optimizer))
+        vars(result).update({key: value for key, value in vars(self._optimizer).items() if key != "step"})
+        forms = {"capturable": True, "foreach": False, "fused": None, "differentiable": False}
         result.param_groups = []
         for index, (group, names) in enumerate(zip(self._optimizer.param_groups, self._groups)):
-            changed = {key: value for key, value in settings.items() if key in group}
-            if index in rates:
-                changed["lr"] = rates[index]
-            result.param_groups.append({**group, **changed, "params": [parameters[name] for name in names]})
+            places, leaves, spec = _settings_of(index, group)
+            own = pytree.tree_unflatten([settings.get(place, leaf) for place, leaf in zip(places, leaves)], spec)
+            changed = {key: value for key, value in forms.items() if key in group}
+            result.param_groups.append({**own, **changed, "params": [parameters[name] for name in names]})
         result.state = collections.defaultdict(dict)
         return result
 
@@ -114,6 +183,7 @@ class FunctionalOptimizer:
             blank[name] = torch.zeros(tuple(parameter.shape), dtype=parameter.dtype, device=device)
             blank[name].grad = torch.zeros_like(blank[name])
         dummy = self._copy(blank, {})
+        dummy._optimizer_step_pre_hooks = dummy._optimizer_step_post_hooks = collections.OrderedDict()
         with _without_update(self._optimizer), as_compiled(), torch.no_grad():
             dummy.step()
         states: dict[str, dict[str, torch.Tensor]] = {}
@@ -134,18 +204,24 @@ class FunctionalOptimizer:
         parameters: Mapping[str, torch.Tensor],
         gradients: Mapping[str, torch.Tensor | None],
         states: Mapping[str, Mapping[str, torch.Tensor]],
-        rates: Mapping[int, torch.Tensor],
+        settings: Mapping[str, torch.Tensor],
     ) -> tuple[dict[str, torch.Tensor], dict[str, dict[str, torch.Tensor]]]:
         """New parameters and states."""
         with torch.no_grad():
             updated = {name: parameters[name].detach().clone() for name in self.names}
-        optimizer = self._copy(updated, rates)
+        optimizer = self._copy(updated, settings)
         for name, parameter in updated.items():
             parameter.grad = gradients[name]
-            optimizer.state[parameter] = {key: value.clone() for key, value in states[name].items()}
-        with torch.no_grad():
+            optimizer.state[parameter] = {key: _exact(key, value) for key, value in states[name].items()}
+        with torch.no_grad(), _numbers_as_tensors():
             optimizer.step()
-        after = {name: dict(optimizer.state[parameter]) for name, parameter in updated.items()}
+        after = {
+            name: {
+                key: value.to(states[name][key].dtype) if key == "step" else value
+                for key, value in optimizer.state[parameter].items()
+            }
+            for name, parameter in updated.items()
+        }
         return {name: parameter.detach() for name, parameter in updated.items()}, after
 
 

@@ -128,6 +128,12 @@ class Step:
         self.parameters = dict(model.named_parameters())
         self.buffers = dict(model.named_buffers())
         self.trained = [name for name, parameter in self.parameters.items() if parameter.requires_grad]
+        later = [name for name in self.trained if self.parameters[name]._post_accumulate_grad_hooks]
+        if later:
+            raise TypeError(
+                f"{later[0]}: has a hook for when its gradient is accumulated, which a step has no place for; expected "
+                "one of Tensor.register_hook, or what it does in the optimizer"
+            )
         self.optimizer = None if optimizer is None else FunctionalOptimizer(optimizer, self.parameters)
         self.names, self.leaves, self.spec = named_leaves("inputs", as_arguments(batch))
         self.inputs = self._inputs()
@@ -142,8 +148,8 @@ class Step:
             for name, state in self.optimizer.states.items():
                 for key, value in state.items():
                     inputs.add(f"state.{name}.{key}", "state", value)
-            for index, rate in self.optimizer.rates.items():
-                inputs.add(f"param_groups.{index}.lr", "state", rate)
+            for name, setting in self.optimizer.settings.items():
+                inputs.add(name, "state", setting)
         inputs.add_batch(self.names, self.leaves)
         return inputs
 
@@ -157,6 +163,21 @@ class Step:
                 f"loss_fn: got {found}, expected a tensor of one element, or a pair of one and other results"
             )
         return loss.reshape(()), others
+
+    def _is_trained(self, loss: torch.Tensor) -> bool:
+        """Without gradients (`torch.no_grad`) and an optimizer, the program is an evaluation."""
+        if not loss.requires_grad and self.trained and self.optimizer is not None:
+            raise TypeError(
+                "loss_fn: the loss depends on no parameter that is trained; expected one computed outside of "
+                "torch.no_grad, or no optimizer, for a program that evaluates"
+            )
+        return loss.requires_grad
+
+    def _hook(self, parameters: Mapping[str, torch.Tensor]) -> None:
+        """Gives what stands for a parameter the parameter's own hooks."""
+        for name in self.trained:
+            for hook in (self.parameters[name]._backward_hooks or {}).values():
+                parameters[name].register_hook(hook)
 
     def _gradients(
         self, values: dict[str, torch.Tensor]
@@ -174,10 +195,11 @@ class Step:
                 for name in self.parameters
             }
             tensors = {**held, **parameters}
+            self._hook(parameters)
             with swapped(self.model, tensors), torch.enable_grad():
                 loss, others = self._loss(batch)
                 loss = loss / len(batches) if len(batches) > 1 else loss
-                wanted = [parameters[name] for name in self.trained]
+                wanted = [parameters[name] for name in self.trained] if self._is_trained(loss) else []
                 found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
             held.update({name: tensors[name].detach() for name in self.buffers})
             total = loss.detach() if total is None else total + loss.detach()
@@ -201,8 +223,8 @@ class Step:
         states = {
             name: {key: values[f"state.{name}.{key}"] for key in state} for name, state in self.optimizer.states.items()
         }
-        rates = {index: values[f"param_groups.{index}.lr"] for index in self.optimizer.rates}
-        parameters, after = self.optimizer.step({**values, **updates}, gradients, states, rates)
+        settings = {name: values[name] for name in self.optimizer.settings}
+        parameters, after = self.optimizer.step({**values, **updates}, gradients, states, settings)
         updates.update(parameters)
         for name, state in after.items():
             updates.update({f"state.{name}.{key}": value for key, value in state.items()})
