@@ -102,6 +102,30 @@ def test_an_op_of_the_users():
     check_whole(model, lambda model, x: (scaled(model(x), 1.5) ** 2).mean(), batch, SGD)
 
 
+class Remembering(nn.Module):
+    """Keeps what is no buffer: a state, a cache that it makes, a count."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.state, self.cache, self.count = nn.Linear(4, 4), torch.zeros(4), None, 0
+
+    def forward(self, x):
+        self.count += 1
+        self.cache = [torch.arange(4.0)]
+        y = self.linear(x + self.state)
+        self.state = y.detach().mean(0)
+        return y + self.cache[0]
+
+
+def test_what_forward_keeps_in_attributes():
+    model, x = Remembering(), models.numbers(8, 4)
+    with pytest.warns(UserWarning, match="forward sets the attribute '.*' of 'Remembering', which") as said:
+        capture_step(model, squares, (x,))
+    assert [str(warning.message).split("'")[1] for warning in said] == ["state", "cache", "count"]
+    assert (model.count, model.cache, type(model.state)) == (0, None, torch.Tensor)
+    model(x)
+
+
 @pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged])
 def test_step(kind):
     torch.manual_seed(0)

@@ -12,6 +12,7 @@ import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from . import lowering
+from .attributes import restored
 from .builder import UnsupportedError
 from .randomness import Randomness
 from .tracing import trace
@@ -141,7 +142,8 @@ def captured(
 
     fakes = [fake_of(mode, value) for value in [*inputs.values, torch.tensor(0)]]
     randomness = Randomness()
-    graph = trace(flat, fakes, randomness, model)
+    with restored(model):
+        graph = trace(flat, fakes, randomness, model)
     return _assembled(graph, inputs, made, randomness.count > 0)
 
 
