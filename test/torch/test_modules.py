@@ -70,17 +70,19 @@ class Scripted(nn.Module):
 class Synchronized(nn.Module):
     """The batch is whole to a program, however it is sharded; eager PyTorch has no such norm on CPUs."""
 
-    def __init__(self):
+    def __init__(self, momentum=0.1):
         super().__init__()
-        self.linear, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4)
+        self.linear, self.norm = nn.Linear(4, 4), nn.BatchNorm1d(4, momentum=momentum)
 
     def forward(self, x):
         return self.norm(self.linear(x))
 
 
-def test_synchronized_batch_norm():
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_synchronized_batch_norm(momentum):
     torch.manual_seed(0)
-    model, batch = Synchronized(), (models.numbers(8, 4),)
+    model, batch = Synchronized(momentum), (models.numbers(8, 4),)
+    check_whole(model, squares, batch, SGD, slack=5)
     given = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model))
     plan = partition(given, squares, batch, {"dp": 8}, inputs=Shard(0), optimizer=SGD)
     check_parts(plan, model, squares, batch, SGD, slack=5)

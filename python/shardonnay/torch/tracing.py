@@ -20,6 +20,7 @@ from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.overrides import TorchFunctionMode
 
 from .alignment import without_kernel
@@ -117,6 +118,28 @@ def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
         variance.copy_(result[4])
         return result[:3]
     return aten._native_batch_norm_legit_no_training.default(x, weight, bias, mean, variance, momentum, eps)
+
+
+def _averaging(forward: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A batch norm's forward that asks for no count of batches as a number, which it does where `momentum=None`: the
+    running statistics are the mean over all batches.
+    """
+
+    def run(self: Any, x: torch.Tensor) -> torch.Tensor:
+        if self.momentum is not None or not self.training or self.num_batches_tracked is None:
+            return forward(self, x)
+        running = {name: getattr(self, name) for name in ("running_mean", "running_var")}
+        with contextlib.ExitStack() as stack:
+            found = {name: statistic.clone() for name, statistic in running.items()}
+            for name, value in {"momentum": 1.0, **found}.items():
+                stack.enter_context(replaced(self, name, value))
+            result = forward(self, x)
+        with torch.no_grad():
+            for name, statistic in running.items():
+                statistic += (found[name] - statistic) / self.num_batches_tracked
+        return result
+
+    return run
 
 
 _HONEST = {aten.native_batch_norm.default: _batch_norm}
@@ -256,8 +279,9 @@ def _settings() -> Iterator[None]:
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.enter_context(_without_mkldnn())
         stack.enter_context(replaced(torch.distributions.Distribution, "_validate_args", False))
-        # The batch is whole here, and so are its statistics; the module's own forward refuses what is on no GPU.
-        stack.enter_context(replaced(torch.nn.SyncBatchNorm, "forward", torch.nn.modules.batchnorm._BatchNorm.forward))
+        # The batch is whole here, and so are its statistics; SyncBatchNorm's own forward refuses what is on no GPU.
+        for kind in (_BatchNorm, torch.nn.SyncBatchNorm):
+            stack.enter_context(replaced(kind, "forward", _averaging(_BatchNorm.forward)))
         stack.enter_context(fx_traceback.preserve_node_meta())
         yield
 
