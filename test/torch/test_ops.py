@@ -223,6 +223,9 @@ def linear_algebra(m):
         ),
         "triangular_solve": (lambda a, y: torch.triangular_solve(y, a, upper, True)[0], [a, y]),
         "cholesky_solve gradient": (lambda a, y: torch.cholesky_solve(y, factor(a), upper=upper), [a, y]),
+        "matrix_exp gradient": (torch.linalg.matrix_exp, [root]),
+        "matrix_exp of a rotation": (lambda a: torch.linalg.matrix_exp(50 * (a - a.mT)), [root.double()]),
+        "matrix_exp of complex": (lambda a: torch.linalg.matrix_exp(a + 0.5j * a.mT), [root]),
         "cholesky_inverse": (lambda a: torch.cholesky_inverse(factor(a), upper=upper), [a]),
     }
 
@@ -521,7 +524,7 @@ class Related(torch.nn.Module):
 
 
 class Solved(torch.nn.Module):
-    """A matrix for each row: its solution, determinant, factors; and a loss over labels."""
+    """A matrix for each row: its solution, determinant, exponential, factors; and a loss over labels."""
 
     def __init__(self):
         super().__init__()
@@ -533,6 +536,7 @@ class Solved(torch.nn.Module):
         log_probs = a.log_softmax(2).transpose(0, 1)
         labels, lengths = torch.tensor([[1, 3]]).expand(len(x), 2), torch.full([len(x)], 2)
         aligned = F.ctc_loss(log_probs, labels, 2 * lengths, lengths, reduction="none")
+        inner = inner + torch.linalg.matrix_exp(a / 8).sum((1, 2))
         return inner + aligned + torch.linalg.svdvals(a).sum(1) + torch.linalg.qr(a).R.abs().sum((1, 2))
 
 

@@ -457,3 +457,33 @@ for _name, _function in _ON_LISTS.items():
     _composes(*(getattr(_packet, overload) for overload in _packet.overloads() if "out" not in overload))(
         _for_each(_function)
     )
+
+
+# Exponentials of matrices.
+
+# A matrix of at most this norm, divided by 2**_SQUARINGS, is within reach of the polynomial; larger ones give NaNs.
+_SQUARINGS = 16
+_TERMS = 16
+
+
+@_composes(aten.linalg_matrix_exp.default)
+def _matrix_exp(x: torch.Tensor) -> torch.Tensor:
+    """The Taylor polynomial of the matrix divided by a power of two that brings its norm under a half, squared as
+    often: the remainder is below 1e-18. How often is a number of each matrix, so all squarings are there and some are
+    not taken.
+    """
+    if not x.numel():
+        return x.clone()
+    norm = x.abs().sum(-2).amax(-1)[..., None, None]
+    count = torch.clamp(torch.ceil(torch.log2(torch.clamp(norm, min=2.0**-2))) + 1, 0, _SQUARINGS)
+    small = x * torch.exp2(-count)
+    identity = torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape)
+    powers = [identity, small, small @ small]
+    powers += [powers[2] @ small, powers[2] @ powers[2]]
+    result: Any = 0
+    for first in range(_TERMS - 4, -1, -4):
+        part = sum(power / math.factorial(first + at) for at, power in enumerate(powers[:4]))
+        result = part + (result @ powers[4] if first < _TERMS - 4 else 0)
+    for at in range(_SQUARINGS):
+        result = torch.where(at < count, result @ result, result)
+    return torch.where(norm <= 2.0 ** (_SQUARINGS - 1), result, math.nan)
