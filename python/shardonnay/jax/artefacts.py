@@ -92,20 +92,16 @@ def exported(name, artefact, arguments, results, platform, shardings=None):
     shardings: (of the arguments, of the results), for a program that XLA is to partition.
     """
 
-    @jax.custom_vjp
-    def stub(*_):
+    def call(*_):
         return tuple(_zeros(result) for result in results)
 
-    def refuse(*_):
-        raise TypeError(f"{name}: a program that is compiled apart has no derivative of its own")
-
-    stub.defvjp(refuse, refuse)  # not the stub's, which is zero
     options = {} if shardings is None else {"in_shardings": shardings[0], "out_shardings": shardings[1]}
-
-    def call(*leaves):
-        return stub(*leaves)
-
     call.__name__ = name
     jitted = jax.jit(call, keep_unused=True, **options)
-    made = export.export(jitted, platforms=[platform])(*arguments)
-    return dataclasses.replace(made, mlir_module_serialized=artefact)
+    # The caller's mesh is none of its types', and shardings that are not constrained there cannot be written.
+    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):
+        made = export.export(jitted, platforms=[platform])(*arguments)
+    # Written and read, it holds nothing of the stub: neither its derivative, which is zero, nor its lowered module,
+    # which JAX's caches would keep. Weak types are not written.
+    read = export.deserialize(made.serialize())
+    return dataclasses.replace(read, out_avals=made.out_avals, mlir_module_serialized=artefact)

@@ -168,18 +168,20 @@ class PartitionedFunction(_core.CachedFunction):
         """
         leaves, tree = jax.tree.flatten(call)
         traced = [leaf for leaf in leaves if isinstance(leaf, jax.core.Tracer)]
-        # JAX keeps the function for as long as its trace's result: it must not hold the trace's own values.
+        # JAX's cache keeps these functions as long as the body lives: they must hold neither the trace's values, nor
+        # `self`, whose callers hold the body.
         static = [None if isinstance(leaf, jax.core.Tracer) else (leaf,) for leaf in leaves]
+        inner, rules, meshes, make, options = self._inner, self._rules, source.meshes, self._build, self._options
 
         def flat(*values):
             left = iter(values)
             args, kwargs = jax.tree.unflatten(tree, [next(left) if held is None else held[0] for held in static])
-            return tuple(jax.tree.leaves(self._inner(*args, **kwargs)))
+            return tuple(jax.tree.leaves(inner(*args, **kwargs)))
 
         def build(function, kinds):
             traced = jax.jit(function, keep_unused=True).trace(*kinds)
-            notes = annotations.Notes(table=self._rules, complete=False)
-            return self.build(building.Source.of(traced, kinds, source.meshes, notes)).program
+            notes = annotations.Notes(table=rules, complete=False)
+            return make(building.Source.of(traced, kinds, meshes, notes), options).program
 
         return Call(flat, kinds, build, program)(*traced)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from shardonnay import _core
-from shardonnay.jax import callers
+from shardonnay.jax import callers, execution, partition
 
 Pair = collections.namedtuple("Pair", "first second")
 
@@ -137,6 +137,24 @@ def test_a_function_with_its_callers_is_collected():
     del counted
     gc.collect()
     assert found() is None
+
+
+def test_a_function_that_is_forgotten_is_collected():
+    """With its program: scripts make, and partition, a function in each turn of a loop."""
+
+    def programs():
+        gc.collect()
+        return [held for held in gc.get_objects() if isinstance(held, execution.Program)]
+
+    before = len(programs())
+    for turn in range(2):
+        partition(lambda x: x + turn, in_shardings=sharding("data"))(np.ones((8, 8), np.float32))
+    assert len(programs()) == before + 2
+    # JAX's caches keep what a program exported: it must not hold the module that it was lowered to.
+    assert not any(held._exported.has_vjp() for held in programs())
+    for _ in range(64):  # as many as are remembered
+        partition(lambda x: x)
+    assert len(programs()) == before
 
 
 def test_what_others_hold_at_exit_is_no_leak_to_report():
