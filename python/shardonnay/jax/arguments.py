@@ -53,6 +53,20 @@ def shardings_of(args, kwargs):
     return tuple([getattr(leaf, "sharding", None) for leaf in jax.tree.leaves((args, kwargs))])
 
 
+def equivalent(sharding):
+    """One sharding for all that differ in the Nones at the end of their specs only; others as they are.
+
+    JAX compiles a function once for all of them. On explicit meshes results have a full spec, as a user rarely writes.
+    """
+    if not isinstance(sharding, NamedSharding):
+        return sharding
+    spec = sharding.spec
+    parts = list(spec.partitions)
+    while parts and parts[-1] is None:
+        parts.pop()
+    return sharding if len(parts) == len(spec.partitions) else sharding.update(spec=spec.update(partitions=tuple(parts)))
+
+
 def check_no_refs(name, leaves):
     """Refuses what a call would change in place: a program of one device has copies."""
     for leaf in leaves:

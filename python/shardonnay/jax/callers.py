@@ -26,7 +26,8 @@ class Callers:
         """The caller for arguments that the cache does not know: an equal one's, or else `make(mesh, shardings)`."""
         mesh, shardings = None, None
         if not self._shardings_given:
-            mesh, shardings = context_mesh(), arguments.shardings_of(args, kwargs)
+            mesh = context_mesh()
+            shardings = tuple(map(arguments.equivalent, arguments.shardings_of(args, kwargs)))
             self._learn_arrays(args, kwargs)
         caller = self._by_shardings.get((mesh, shardings))
         if caller is None:

@@ -94,6 +94,14 @@ def test_shardings_that_are_gone_are_not_mistaken():
     assert counted.made == 3
 
 
+def test_one_for_specs_that_end_in_none_or_not():
+    """On an explicit mesh a step's results have a full spec, and the arguments of the first step one without Nones."""
+    counted = Counted()
+    specs = ("data",), ("data", None), (), (None,), (None, None)
+    assert [counted(array(*spec))[1] for spec in specs] == [(sharding("data"),)] * 2 + [(sharding(),)] * 3
+    assert counted.made == 2
+
+
 def test_a_list_that_contains_itself():
     counted = Counted()
     endless = []
