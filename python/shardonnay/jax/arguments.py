@@ -1,7 +1,6 @@
 """What of a call decides its program: the types of its arguments, and their shardings where the user left them open."""
 
 import inspect
-from dataclasses import dataclass
 
 import jax
 from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
@@ -38,14 +37,9 @@ def spread(prefix, full, is_leaf=None):
     def leaf(item):
         return item is None or (is_leaf is not None and is_leaf(item))
 
-    # None is a leaf of the prefix, but nothing in `full`.
-    held = jax.tree.map(_Held, prefix, is_leaf=leaf)
-    return [item.value for item in jax.tree.leaves(jax.tree.broadcast(held, full))]
-
-
-@dataclass(frozen=True)
-class _Held:
-    value: object
+    # Subtrees, and not a tree of what they have in common: classes of the user's need not hold anything but arrays.
+    items, tree = jax.tree.flatten(prefix, leaf)
+    return [item for item, part in zip(items, tree.flatten_up_to(full), strict=True) for _ in jax.tree.leaves(part)]
 
 
 def shardings_of(args, kwargs):

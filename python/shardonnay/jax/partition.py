@@ -121,9 +121,8 @@ class PartitionedFunction(_core.CachedFunction):
     def source(self, traced, shardings, mesh=None):
         """The lowered function with the meshes that the user named, and what JAX has no words for."""
         given = [self._jit_options.get(name) for name in ("in_shardings", "out_shardings")]
-        args, _ = jax.tree.unflatten(traced.in_tree, [0] * traced.in_tree.num_leaves)
-        results = jax.tree.unflatten(traced.out_tree, [0] * traced.out_tree.num_leaves)
-        notes = annotations.Notes(*map(annotations.priorities, self._given, (args, results)), self._rules)
+        trees = traced.args_info[0], traced.out_info
+        notes = annotations.Notes(*map(annotations.priorities, self._given, trees), self._rules)
         with warnings.catch_warnings(), self._context():
             warnings.simplefilter("ignore")  # the outer jit says it once more
             return building.Source.of(traced, [*jax.tree.leaves(given), *shardings], [mesh, self._mesh], notes)

@@ -103,10 +103,14 @@ def _lowered(program, given):
         for kind, sharding, own in zip(signature.in_types, wanted, given or [None] * len(wanted), strict=True)
     ]
     args, kwargs = jax.tree.unflatten(signature.in_tree, list(types))
-    donated_args, donated_kwargs = jax.tree.unflatten(signature.in_tree, signature.donated)
+    flags = iter(signature.donated)
+
+    def is_donated(argument):
+        return any([next(flags) for _ in jax.tree.leaves(argument)])
+
     options = {
-        "donate_argnums": tuple(at for at, arg in enumerate(donated_args) if any(jax.tree.leaves(arg))),
-        "donate_argnames": tuple(name for name, arg in donated_kwargs.items() if any(jax.tree.leaves(arg))),
+        "donate_argnums": tuple(at for at, arg in enumerate(args) if is_donated(arg)),
+        "donate_argnames": tuple(name for name, arg in kwargs.items() if is_donated(arg)),
     }
     if placements.outputs:
         outputs = [placed(kind, sharding).sharding for kind, sharding in zip(signature.out_types, placements.outputs)]

@@ -41,10 +41,34 @@ class State:
     name: str = dataclasses.field(metadata={"static": True}, default="state")
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Checked:
+    """Its leaves must have types, as under a call of `jax.jit` they have."""
+
+    rows: jax.Array
+
+    def __post_init__(self):
+        assert len(self.rows.shape) == 2
+
+
 Pair = collections.namedtuple("Pair", "first second")
 
 
 # Trees
+
+
+@case
+def a_class_that_checks_its_leaves(jit):
+    f = jit(lambda c, x: (Checked(c.rows + x), x.sum()), in_shardings=(on("data"), on("data")), out_shardings=on())
+    return f(Checked(X), X)[0].rows, f(Checked(X), X)[1]
+
+
+@case
+def a_class_that_checks_its_leaves_ahead_of_time(jit):
+    f = jit(lambda c, x: c.rows + x, in_shardings=(on("data"), on("data")), donate_argnums=1)
+    c, x = Checked(put(X, "data")), put(X, "data")
+    return f.lower(c, x).compile()(c, x)
 
 
 @case
