@@ -58,7 +58,9 @@ def equivalent(sharding):
     parts = list(spec.partitions)
     while parts and parts[-1] is None:
         parts.pop()
-    return sharding if len(parts) == len(spec.partitions) else sharding.update(spec=spec.update(partitions=tuple(parts)))
+    if len(parts) == len(spec.partitions):
+        return sharding
+    return sharding.update(spec=spec.update(partitions=tuple(parts)))
 
 
 def check_no_refs(name, leaves):
