@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. `findCandidates`: reshapes that merge dims, of which one behind the first
+// 1. `findMerges`: reshapes that merge dims, of which one behind the first
 //    has the size of a dim that was given axes. Without any, nothing is done.
 // 2. `findSeeds`: those where propagation has axes in a dim behind the first,
 //    which the merged dim can't have: it would have to be gathered.
@@ -138,7 +138,7 @@ void addThroughReshapes(llvm::DenseSet<int64_t> &sizes,
   }
 }
 
-std::vector<Merge> findCandidates(ModuleOp module) {
+std::vector<Merge> findMerges(ModuleOp module) {
   std::vector<Merge> reshapes = findReshapes(module);
   if (llvm::none_of(reshapes, [](const Merge &reshape) {
         return llvm::any_of(reshape.groups, std::mem_fn(&DimGroup::isMerge));
@@ -169,8 +169,8 @@ bool losesAxes(const DimGroup &group, const TensorSharding &from,
          });
 }
 
-/// Of the candidates those that lose axes, each with the dims that do.
-std::vector<Merge> findSeeds(ModuleOp module, std::vector<Merge> candidates) {
+/// Those that lose axes, each with the dims that do.
+std::vector<Merge> findSeeds(ModuleOp module, std::vector<Merge> merges) {
   ModuleGraph read = shareGroupShardings(module, /*keepOperations=*/true);
   PropagationGraph &graph = read.graph;
   propagateByUserPriority(graph, PropagationStrategy::Aggressive,
@@ -179,7 +179,7 @@ std::vector<Merge> findSeeds(ModuleOp module, std::vector<Merge> candidates) {
   for (int32_t number : llvm::seq(graph.ops().size()))
     numbers.try_emplace(read.operation(number), number);
   std::vector<Merge> seeds;
-  for (Merge &merge : candidates) {
+  for (Merge &merge : merges) {
     auto number = numbers.find(merge.op);
     if (number == numbers.end())
       continue;
@@ -349,7 +349,7 @@ private:
   void plan(Operation *op);
   std::optional<DimSplits> readOp(Operation *op) const;
   double bytesToSplit(Value value, const TensorSplit &wanted) const;
-  double bytesAtBorder(const SplitOp &one) const;
+  double bytesAtBoundary(const SplitOp &one) const;
   std::vector<SplitOp> takeThoseThatSave();
   void write(const SplitOp &split);
   void erase(const SplitOp &split);
@@ -433,7 +433,7 @@ double DimSplitter::bytesToSplit(Value value, const TensorSplit &wanted) const {
 
 /// What `one` reads that is to be split for it, and what it makes that is to be
 /// merged for others.
-double DimSplitter::bytesAtBorder(const SplitOp &one) const {
+double DimSplitter::bytesAtBoundary(const SplitOp &one) const {
   double bytes = 0;
   if (!seeds.contains(one.op))
     for (auto [operand, sizes] : one.operands())
@@ -448,13 +448,13 @@ double DimSplitter::bytesAtBorder(const SplitOp &one) const {
 }
 
 std::vector<SplitOp> DimSplitter::takeThoseThatSave() {
-  // By class: the bytes that its seeds merge, less those at its border.
+  // By class: the bytes that its seeds merge, less those at its boundary.
   llvm::DenseMap<int32_t, double> saved;
   for (auto [number, one] : llvm::enumerate(split)) {
     double &ofClass = saved[classes.getLeaderValue(number)];
     if (seeds.contains(one.op))
       ofClass += byteSize(one.op->getOperand(0).getType());
-    ofClass -= bytesAtBorder(one);
+    ofClass -= bytesAtBoundary(one);
   }
   std::vector<SplitOp> taken;
   for (auto [number, one] : llvm::enumerate(split))
@@ -542,10 +542,10 @@ struct SplitMergedDimsPass
   using SplitMergedDimsPassBase::SplitMergedDimsPassBase;
 
   void runOnOperation() override {
-    std::vector<Merge> candidates = findCandidates(getOperation());
-    if (candidates.empty())
+    std::vector<Merge> merges = findMerges(getOperation());
+    if (merges.empty())
       return markAllAnalysesPreserved();
-    std::vector<Merge> seeds = findSeeds(getOperation(), std::move(candidates));
+    std::vector<Merge> seeds = findSeeds(getOperation(), std::move(merges));
     if (seeds.empty())
       return markAllAnalysesPreserved();
     DimSplitter(seeds).run(getOperation());

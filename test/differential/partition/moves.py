@@ -116,7 +116,9 @@ def flattened(graph, shape, element):
         lists[dim], lists[dim + 1] = taken[0], ", ".join(taken[1:])
     value = graph.argument(before, element, sharded=False)
     held = graph.constraint(value, f"<@mesh, [{', '.join('{' + list_ + '}' for list_ in lists)}]>")
-    (merged,) = graph.op("stablehlo.reshape", [held], [(shape, element)], exact=True, bound=held.bound, attributes=False)
+    (merged,) = graph.op(
+        "stablehlo.reshape", [held], [(shape, element)], exact=True, bound=held.bound, attributes=False
+    )
     return merged
 
 
