@@ -1,14 +1,16 @@
-//===- CapturesToOperands.cpp - loops take the tensors that they read -----===//
+//===- CapturesToOperands.cpp - regions read what their ops take ----------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For each scf.forall, inner ones first:
-// 1. The tensors from outside that its body reads become outputs that nothing
-//    is inserted into; the body reads their block arguments.
-// 2. If the loop has shardings, the new results get open ones.
+// 1. An op with a sharding rule owns its regions: constants from outside that
+//    they read are copied into them.
+// 2. For each scf.forall, inner ones first: the tensors from outside that its
+//    body reads become outputs that nothing is inserted into; the body reads
+//    their block arguments. If the loop has shardings, the new results get open
+//    ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +19,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
 
@@ -24,6 +27,25 @@ namespace shardonnay {
 
 #define GEN_PASS_DEF_CAPTURESTOOPERANDSPASS
 #include "shardonnay/frontend/Passes.h.inc"
+
+/// Says whether there were any.
+static bool copyConstantsInto(Region &region) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(region, captured);
+  captured.remove_if([](Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || !op->hasTrait<OpTrait::ConstantLike>();
+  });
+  OpBuilder builder(region.getContext());
+  for (Value value : captured) {
+    builder.setInsertionPointToStart(&region.front());
+    Operation *copy = builder.clone(*value.getDefiningOp());
+    value.replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
+      return region.isAncestor(use.getOwner()->getParentRegion());
+    });
+  }
+  return !captured.empty();
+}
 
 static SmallVector<Value> getCapturedTensors(scf::ForallOp op) {
   llvm::SetVector<Value> captured;
@@ -72,9 +94,15 @@ namespace {
 struct CapturesToOperandsPass
     : impl::CapturesToOperandsPassBase<CapturesToOperandsPass> {
   void runOnOperation() override {
-    if (!getAnalysis<OpKinds>().mayHave<scf::ForallOp>())
-      return markAllAnalysesPreserved();
-    getOperation().walk(takeCaptures);
+    bool changes = false;
+    for (Operation *op : getAnalysis<ProgramOps>())
+      if (op->getNumRegions() > 0 && isa<ShardingRuleOpInterface>(op))
+        for (Region &region : op->getRegions())
+          changes |= copyConstantsInto(region);
+    if (getAnalysis<OpKinds>().mayHave<scf::ForallOp>())
+      getOperation().walk(takeCaptures);
+    else if (!changes)
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

@@ -219,8 +219,12 @@ def CapturesToOperandsPass
     tensors from outside. Each becomes one more output, into which nothing is
     inserted; its result has no use.
 
+    What an op with a sharding rule has in its regions is a part of it:
+    constants from outside (of the comparator of a sort, as older versions of
+    JAX write them) are copied into these.
+
     Precondition: none. Postcondition: no `scf.forall` reads a tensor from
-    outside.
+    outside, and no region of an op with a sharding rule a constant.
 
     ```mlir
     %0 = scf.forall (%i) in (8) shared_outs(%out = %init) -> (tensor<8xf32>) {

@@ -52,3 +52,20 @@ func.func @plain(%a: tensor<8xf32>) -> tensor<8xf32> {
   }
   return %0 : tensor<8xf32>
 }
+
+// The comparator's constant is a part of the sort (JAX 0.6 writes it outside).
+// CHECK-LABEL: @comparator
+// CHECK: "stablehlo.sort"
+// CHECK-NEXT: ^bb0(%[[L:.*]]: tensor<f32>, %{{.*}}: tensor<f32>):
+// CHECK-NEXT: %[[ZERO:.*]] = stablehlo.constant
+// CHECK-NEXT: stablehlo.add %[[L]], %[[ZERO]]
+func.func @comparator(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.sort"(%a) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %1 = stablehlo.add %l, %zero : tensor<f32>
+    %2 = stablehlo.compare LT, %1, %r, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
