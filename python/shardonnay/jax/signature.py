@@ -1,5 +1,6 @@
 """The flat signature of a traced function, with which its program is called again."""
 
+import re
 from dataclasses import dataclass
 
 import jax
@@ -51,12 +52,23 @@ def _type_from_json(entry):
     return jax.ShapeDtypeStruct(tuple(entry["shape"]), dtype, weak_type=entry["weak_type"])
 
 
+def _parameters(traced):
+    """The names of the parameters that the positional arguments were given to; none if JAX does not know them all."""
+    leaves = iter(traced.jaxpr.jaxpr.debug_info.arg_names or ())
+    found = []
+    for argument in traced.args_info[0]:
+        names = {re.match(r"\w*", next(leaves, ""))[0] for _ in jax.tree.leaves(argument)}
+        found += names if len(names) == 1 else [""]
+    return tuple(found) if "" not in found and len(set(found)) == len(found) else ()
+
+
 @dataclass(frozen=True)
 class Signature:
     """Types of arguments and results, flat, with their trees.
 
     donated: of each argument, whether it may be overwritten.
     wide: whether JAX had 64-bit types when it traced.
+    parameters: what the function calls its positional arguments; empty if that is not known.
     """
 
     name: str
@@ -66,6 +78,7 @@ class Signature:
     out_tree: jax.tree_util.PyTreeDef
     donated: tuple
     wide: bool
+    parameters: tuple = ()
 
     @classmethod
     def of(cls, traced):
@@ -82,6 +95,7 @@ class Signature:
             traced.out_tree,
             tuple(info.donated for info in jax.tree.leaves(traced.args_info)),
             jax.config.jax_enable_x64,
+            _parameters(traced),
         )
 
     def to_json(self):
@@ -92,6 +106,7 @@ class Signature:
             "out_types": [_type_to_json(kind) for kind in self.out_types],
             "donated": self.donated,
             "wide": self.wide,
+            "parameters": self.parameters,
         }
 
     @classmethod
@@ -99,4 +114,5 @@ class Signature:
         """What `to_json` wrote, with the trees."""
         with jax.enable_x64(entry["wide"]):
             types = [tuple(map(_type_from_json, entry[name])) for name in ("in_types", "out_types")]
-        return cls(entry["name"], *types, in_tree, out_tree, tuple(entry["donated"]), entry["wide"])
+        donated, parameters = tuple(entry["donated"]), tuple(entry.get("parameters", ()))
+        return cls(entry["name"], *types, in_tree, out_tree, donated, entry["wide"], parameters)

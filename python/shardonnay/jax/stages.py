@@ -1,5 +1,6 @@
 """The stages of a partitioned function ahead of its call, as in `jax.stages`: Traced, Lowered, Compiled."""
 
+import inspect
 from html import escape
 
 import jax
@@ -120,6 +121,10 @@ def _lowered(program, given):
         return jax.tree.unflatten(signature.out_tree, program.call(jax.tree.leaves((args, kwargs))))
 
     call.__name__ = call.__qualname__ = signature.name
+    if signature.parameters:  # what JAX calls an argument that a call has wrong
+        kinds = {name: inspect.Parameter.POSITIONAL_OR_KEYWORD for name in signature.parameters}
+        kinds.update(dict.fromkeys(kwargs, inspect.Parameter.KEYWORD_ONLY))
+        call.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])
     return jax.jit(call, keep_unused=True, **options).lower(*args, **kwargs)
 
 

@@ -108,6 +108,24 @@ def test_donation_ahead_of_time():
     assert w.is_deleted()
 
 
+def test_wrong_arguments_are_named_as_the_function_names_them():
+    def step(params, batch, *, scale):
+        return params["w"] * batch * scale
+
+    def message(compiled):
+        with pytest.raises(TypeError) as caught:
+            compiled({"w": jnp.ones(16, jnp.int32)}, jnp.ones(8), scale=jnp.float32(1))
+        return str(caught.value)
+
+    rows = put(np.ones(16, np.float32), "data")
+    jitted, ours = (
+        make(step).lower({"w": rows}, rows, scale=jnp.float32(1)).compile() for make in (jax.jit, partition)
+    )
+    assert "params['w']" in message(ours)
+    assert message(ours) == message(jitted)
+    assert message(deserialize(*serialize(ours))) == message(jitted)
+
+
 def test_options_are_those_of_the_compiler():
     whole = compiled(options={"results": "whole"})
     assert whole.output_shardings[0]["w"].is_fully_replicated
