@@ -21,11 +21,15 @@ static int64_t rounds(double groups) {
 
 void ReshardExtent::addDim(int64_t size, int64_t sourceShards,
                            int64_t targetShards, bool nested) {
-  sourceElements = countProduct(sourceElements, size / sourceShards);
-  targetElements = countProduct(targetElements, size / targetShards);
-  overlap = countProduct(
-      overlap, nested ? size / std::max(sourceShards, targetShards) : 0);
-  int64_t ratio = std::max<int64_t>(sourceShards / targetShards, 1);
+  // Divisions are most of what a bound takes, and most dims have no shards.
+  int64_t source = sourceShards == 1 ? size : size / sourceShards;
+  int64_t target = sourceShards == targetShards ? source : size / targetShards;
+  sourceElements = countProduct(sourceElements, source);
+  targetElements = countProduct(targetElements, target);
+  overlap = countProduct(overlap, nested ? std::min(source, target) : 0);
+  if (sourceShards <= targetShards)
+    return;
+  int64_t ratio = sourceShards / targetShards;
   shards *= ratio;
   if (ratio > 1)
     gatherSteps += 1 + llvm::Log2_64_Ceil(ratio);

@@ -41,6 +41,7 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
   for (const AxisList &axes : problem.target.dims) {
     AtomList list = atoms.targetAtoms(axes);
     target.dims.addDim(list);
+    targetShards.push_back(atoms.numShards(list));
     slicable |= bits(list);
   }
   target.partial = bits(atoms.targetAtoms(problem.target.partial));
@@ -98,7 +99,7 @@ LeastCost ReshardSearch::lowerBound(const State &state) const {
   ReshardExtent extent;
   for (auto [dim, size] : llvm::enumerate(problem.source.padded)) {
     llvm::ArrayRef<uint8_t> here = state.dims[dim], there = target.dims[dim];
-    extent.addDim(size, atoms.numShards(here), atoms.numShards(there),
+    extent.addDim(size, atoms.numShards(here), targetShards[dim],
                   isPrefix(here, there) || isPrefix(there, here));
   }
   extent.parts = atoms.numShards(members(state.partial & ~target.partial));

@@ -205,6 +205,8 @@ private:
   const ReshardProblem &problem;
   const Refinement &atoms;
   State source, target;
+  /// Of each dim of the target.
+  llvm::SmallVector<int64_t, 8> targetShards;
   /// What findEqualBefore says of each dim.
   llvm::SmallVector<llvm::SmallVector<uint8_t, 4>, 8> equalBefore;
   /// Bits of atoms: those that shard a dim of the target; by atom, those that
