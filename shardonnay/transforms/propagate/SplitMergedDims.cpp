@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. `findMerges`: reshapes that merge dims, of which one behind the first
-//    has the size of a dim that was given axes. Without any, nothing is done.
+//    has the size of a dim that may have axes. Without any, nothing is done.
 // 2. `findSeeds`: those where propagation has axes in a dim behind the first,
 //    which the merged dim can't have: it would have to be gathered.
 // 3. `plan`: in program order, which ops can be computed with the dim split
@@ -55,9 +55,8 @@ struct Merge {
   SmallVector<int64_t> dims;
 };
 
-SmallVector<int64_t> shapeOf(Value value) {
-  return SmallVector<int64_t>(
-      cast<RankedTensorType>(value.getType()).getShape());
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
 /// Requires two shapes with as many elements, and some.
@@ -86,10 +85,37 @@ SmallVector<DimGroup, 4> groupDims(ArrayRef<int64_t> from,
   return groups;
 }
 
-/// The sizes of all dims that were given axes.
-llvm::DenseSet<int64_t> findGivenSizes(ModuleOp module) {
-  llvm::DenseSet<int64_t> sizes;
-  auto read = [&](sdy::TensorShardingAttr sharding, Type type) {
+bool hasSomeElements(Operation *op) {
+  return hasStaticShapes(op) &&
+         !llvm::is_contained(shapeOf(op->getOperand(0)), 0);
+}
+
+/// The sizes of dims that may have axes: those that were given some, and those
+/// that take them from these. It only tells where a propagation is worth it.
+class SizesWithAxes {
+public:
+  explicit SizesWithAxes(ModuleOp module) {
+    for (auto func : module.getOps<func::FuncOp>())
+      for (auto [number, type] : llvm::enumerate(func.getResultTypes()))
+        addGiven(sdy::getFuncResultSharding(func, number), type);
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+  }
+
+  bool contains(int64_t size) const { return sizes.contains(size); }
+
+private:
+  void visit(Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        addGiven(sdy::getSharding(argument), argument.getType());
+    for (Value result : op->getResults()) {
+      if (op->getNumOperands() > 0)
+        addFrom(op->getOperand(0), result);
+      addGiven(sdy::getSharding(result), result.getType());
+    }
+  }
+
+  void addGiven(sdy::TensorShardingAttr sharding, Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!sharding || !tensor)
       return;
@@ -97,65 +123,58 @@ llvm::DenseSet<int64_t> findGivenSizes(ModuleOp module) {
          llvm::zip(sharding.getDimShardings(), tensor.getShape()))
       if (!dim.getAxes().empty())
         sizes.insert(size);
-  };
-  for (auto func : module.getOps<func::FuncOp>())
-    for (auto [number, type] : llvm::enumerate(func.getResultTypes()))
-      read(sdy::getFuncResultSharding(func, number), type);
-  module.walk([&](Operation *op) {
-    for (Region &region : op->getRegions())
-      for (Value argument : region.getArguments())
-        read(sdy::getSharding(argument), argument.getType());
-    for (Value result : op->getResults())
-      read(sdy::getSharding(result), result.getType());
-  });
-  return sizes;
-}
-
-/// All reshapes of static shapes, in order.
-std::vector<Merge> findReshapes(ModuleOp module) {
-  std::vector<Merge> reshapes;
-  module.walk([&](DimSplitOpInterface op) {
-    if (!op.isReshape() || !hasStaticShapes(op))
-      return;
-    SmallVector<int64_t> from = shapeOf(op->getOperand(0));
-    if (!llvm::is_contained(from, 0))
-      reshapes.push_back({op, groupDims(from, shapeOf(op->getResult(0))), {}});
-  });
-  return reshapes;
-}
-
-/// Adds the sizes of dims that may get axes through reshapes: of what is merged
-/// of others, and of the first that another is split into.
-void addThroughReshapes(llvm::DenseSet<int64_t> &sizes,
-                        ArrayRef<Merge> reshapes) {
-  for (const Merge &reshape : reshapes) {
-    SmallVector<int64_t> from = shapeOf(reshape.op->getOperand(0)),
-                         to = shapeOf(reshape.op->getResult(0));
-    for (const DimGroup &group : reshape.groups)
-      if (llvm::any_of(group.from,
-                       [&](int64_t dim) { return sizes.contains(from[dim]); }))
-        sizes.insert(to[group.to.front()]);
   }
-}
 
+  /// Of dims that take the axes of others: what is merged of them, the first
+  /// that one is split into, and what a window or several make of one.
+  void addFrom(Value operand, Value result) {
+    auto from = dyn_cast<RankedTensorType>(operand.getType());
+    auto to = dyn_cast<RankedTensorType>(result.getType());
+    if (!from || !to || from == to)
+      return;
+    auto reshape = dyn_cast<DimSplitOpInterface>(result.getDefiningOp());
+    if (reshape && reshape.isReshape() && hasSomeElements(reshape)) {
+      for (const DimGroup &group : groupDims(from.getShape(), to.getShape()))
+        if (llvm::any_of(group.from, [&](int64_t dim) {
+              return contains(from.getDimSize(dim));
+            }))
+          sizes.insert(to.getDimSize(group.to.front()));
+    } else if (from.getRank() == to.getRank()) {
+      for (auto [before, after] : llvm::zip(from.getShape(), to.getShape()))
+        if (before != after && contains(before))
+          sizes.insert(after);
+    }
+  }
+
+  llvm::DenseSet<int64_t> sizes;
+};
+
+/// The reshapes that merge a dim behind another that may have axes.
 std::vector<Merge> findMerges(ModuleOp module) {
-  std::vector<Merge> reshapes = findReshapes(module);
-  if (llvm::none_of(reshapes, [](const Merge &reshape) {
-        return llvm::any_of(reshape.groups, std::mem_fn(&DimGroup::isMerge));
-      }))
-    return {};
-  llvm::DenseSet<int64_t> sizes = findGivenSizes(module);
-  addThroughReshapes(sizes, reshapes);
-  llvm::erase_if(reshapes, [&](const Merge &reshape) {
-    SmallVector<int64_t> from = shapeOf(reshape.op->getOperand(0));
-    return llvm::none_of(reshape.groups, [&](const DimGroup &group) {
+  std::vector<Merge> merges;
+  module.walk([&](DimSplitOpInterface op) {
+    if (!op.isReshape() || !hasSomeElements(op))
+      return;
+    Merge merge{
+        op,
+        groupDims(shapeOf(op->getOperand(0)), shapeOf(op->getResult(0))),
+        {}};
+    if (llvm::any_of(merge.groups, std::mem_fn(&DimGroup::isMerge)))
+      merges.push_back(std::move(merge));
+  });
+  if (merges.empty())
+    return merges;
+  SizesWithAxes sizes(module);
+  llvm::erase_if(merges, [&](const Merge &merge) {
+    ArrayRef<int64_t> from = shapeOf(merge.op->getOperand(0));
+    return llvm::none_of(merge.groups, [&](const DimGroup &group) {
       return group.isMerge() &&
              llvm::any_of(llvm::drop_begin(group.from), [&](int64_t dim) {
                return sizes.contains(from[dim]);
              });
     });
   });
-  return reshapes;
+  return merges;
 }
 
 /// Axes of some dim behind the first are not those of the merged dim.

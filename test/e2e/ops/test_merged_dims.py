@@ -114,6 +114,19 @@ def test_sums_are_reduced(mesh, function, arguments, sharding):
     assert_agrees(compiled, text, list(arguments))
 
 
+def test_next_tokens(mesh):
+    """A sequence one less, which does not divide: labels go to the neighbour, one of each sequence."""
+
+    def loss(x, weight, labels):
+        logits, labels = (x @ weight)[:, :-1].reshape(-1, 24), labels[:, 1:].reshape(-1)
+        return -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], axis=1).mean()
+
+    arguments = TOKENS, WEIGHT, places(4, 16, high=24)
+    compiled, text = compiled_on(mesh, loss, arguments, P(None, ("batch", "sequence")))
+    assert compiled.report["executed_bytes"] <= 4 * 4 + 2 * 7 / 8 * 4
+    assert_agrees(compiled, text, list(arguments))
+
+
 def test_gradients(mesh):
     """The weight's gradient is all that is reduced."""
     function, arguments = cross_entropy, (TOKENS, WEIGHT, places(4, 16, high=24))

@@ -185,3 +185,16 @@ func.func @split_in_two_dims(%table: tensor<3x2x2x2xf32> {sdy.sharding = #sdy.sh
   %7 = stablehlo.reshape %6 : (tensor<3x2x4xf32>) -> tensor<3x2x2x2xf32>
   return %7 : tensor<3x2x2x2xf32>
 }
+
+// A window of a sharded dim has its axes too, though it does not divide.
+// CHECK-LABEL: @window
+// CHECK: %[[LESS:.*]] = stablehlo.slice %arg0 [0:4, 0:7, 0:16]
+// CHECK-NEXT: %[[N:.*]] = stablehlo.negate %[[LESS]] : tensor<4x7x16xf32>
+// CHECK-NEXT: return %[[N]]
+func.func @window(%tokens: tensor<4x8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) -> tensor<4x7x16xf32> {
+  %0 = stablehlo.slice %tokens [0:4, 0:7, 0:16] : (tensor<4x8x16xf32>) -> tensor<4x7x16xf32>
+  %1 = stablehlo.reshape %0 : (tensor<4x7x16xf32>) -> tensor<28x16xf32>
+  %2 = stablehlo.negate %1 : tensor<28x16xf32>
+  %3 = stablehlo.reshape %2 : (tensor<28x16xf32>) -> tensor<4x7x16xf32>
+  return %3 : tensor<4x7x16xf32>
+}
