@@ -66,29 +66,35 @@ class Source:
                 return mesh.devices.flat[0].platform
         return jax.default_backend()
 
+    def check_devices(self):
+        """Refuses to make a program that runs for meshes without devices."""
+        if self.meshes and not any(isinstance(mesh, jax.sharding.Mesh) for mesh in self.meshes):
+            axes = ", ".join(str(dict(mesh.shape)) for mesh in self.meshes)
+            raise MeshError(
+                f"{self.traced.fun_name}: only abstract meshes are named ({axes}), which have no devices; give mesh= a "
+                "jax.sharding.Mesh, or call it under jax.set_mesh; lower(...).plan() needs none"
+            )
+
 
 def _lowered(traced, named):
     try:
         return traced.lower()
-    except ValueError as error:
+    except ValueError:
         if not named or any(isinstance(mesh, jax.sharding.Mesh) for mesh in named):
             raise
-        axes = ", ".join(str(dict(mesh.shape)) for mesh in named)
-        raise MeshError(
-            f"{traced.fun_name}: only abstract meshes are named ({axes}), which have no devices; give mesh= a "
-            "jax.sharding.Mesh, or call it under jax.set_mesh"
-        ) from error
+        # Abstract meshes have no devices, which could say what they are.
+        return traced.lower(lowering_platforms=(jax.default_backend(),))
 
 
 @dataclass(frozen=True)
 class Built:
-    """A program that runs, with what the compiler says of it.
+    """A program that runs (None: one that is only planned), with what the compiler says of it.
 
     text: the compiled program; source: what it was compiled from, with which options (None: not known). report: makes
     the report, None where there is none.
     """
 
-    program: Program
+    program: Program | None
     text: str
     source: str
     manifest: dict
@@ -145,8 +151,18 @@ def _warn(diagnostics, function):
         warnings.warn_explicit("\n".join(lines), UserWarning, path, line)
 
 
+def planned(source, options):
+    """The program of one device, by our compiler, for devices that need not be there."""
+    check_supported(source)
+    text = source.text()
+    compiled = _compiled(text, options)
+    _warn(compiled.diagnostics, source.function)
+    return Built.of(None, compiled, text)
+
+
 def partitioned(source, options):
     """The program of one device, by our compiler."""
+    source.check_devices()
     check_supported(source)
     text = source.text()
     if custom_partitioning.TARGET in text:
@@ -163,6 +179,7 @@ def partitioned(source, options):
 
 def propagated(source, options):
     """The global program with our propagation's shardings, to be partitioned by XLA."""
+    source.check_devices()
     check_supported(source)
     text = source.text()
     callbacks.check_none(source, text, "where XLA partitions", "use shardonnay.jax.partition")

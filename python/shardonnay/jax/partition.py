@@ -131,6 +131,15 @@ class PartitionedFunction(_core.CachedFunction):
         """The program of a source."""
         return self._build(source, self._options)
 
+    def plan(self, source):
+        """What the program of a source would be."""
+        if self._build is not building.partitioned:
+            raise TypeError(
+                f"{source.traced.fun_name}: after propagate XLA decides what devices run; expected "
+                "shardonnay.jax.partition, whose programs are planned"
+            )
+        return building.planned(source, self._options)
+
     def compiler_options(self, given):
         """What XLA is given, `given` ahead of time after the function's own."""
         return {**(self._jit_options.get("compiler_options") or {}), **(given or {})}

@@ -1,4 +1,4 @@
-"""The stages of a partitioned function ahead of its call, as in `jax.stages`: Traced, Lowered, Compiled."""
+"""A partitioned function ahead of its call: Traced, Lowered and Compiled, as in `jax.stages`, and Planned."""
 
 import inspect
 from html import escape
@@ -81,6 +81,12 @@ class Lowered:
         """XLA's, of the global program."""
         return self.jax.cost_analysis()
 
+    def plan(self):
+        """What the program of a device would be, for devices that need not be there: of an AbstractMesh, or other
+        ones than these.
+        """
+        return Planned(self._function.plan(self._source))
+
     def compile(self, compiler_options=None):
         """Partitions the program and has XLA compile it. `compiler_options`: XLA's, as for `jax.stages`."""
         built = self._function.build(self._source)
@@ -128,33 +134,14 @@ def _lowered(program, given):
     return jax.jit(call, keep_unused=True, **options).lower(*args, **kwargs)
 
 
-class Compiled:
-    """A program that runs: called like the function without its static arguments.
+class Planned:
+    """What was decided for a program; built: where it comes from (building.Built)."""
 
-    jax: JAX's own stage.
-    built: where it comes from (building.Built).
-    """
-
-    def __init__(self, built, compiled):
-        self.built, self.jax = built, compiled
-
-    args_info = property(lambda self: self.jax.args_info)
-    out_info = property(lambda self: self.jax.out_info)
-    in_avals = property(lambda self: self.jax.in_avals)
-    in_tree = property(lambda self: self.jax.in_tree)
-    out_tree = property(lambda self: self.jax.out_tree)
-    donate_argnums = property(lambda self: self.jax.donate_argnums)
-    input_formats = property(lambda self: self.jax.input_formats, doc="Shardings with layouts, as in `jax.stages`.")
-    output_formats = property(lambda self: self.jax.output_formats)
-    input_shardings = property(lambda self: self.jax.input_shardings, doc="(of the arguments, of the keywords).")
-    output_shardings = property(lambda self: self.jax.output_shardings, doc="Of the results.")
-
-    def __call__(self, *args, **kwargs):
-        return self.jax(*args, **kwargs)
+    def __init__(self, built):
+        self.built = built
 
     def __repr__(self):
-        program = self.built.program
-        return f"<shardonnay.jax.Compiled: {program.signature.name}, {program.placements.devices} devices>"
+        return f"<shardonnay.jax.Planned: {self.manifest['devices']} devices>"
 
     def _repr_html_(self):
         """What a notebook shows: the collectives with their causes."""
@@ -179,6 +166,32 @@ class Compiled:
         """Why values have their shardings: all of them, or those whose name, line or scope `query` says."""
         values = explanations.explain(self.built.source, options=self.built.options)
         return Explanation(values if query is None else explanations.select(values, query))
+
+
+class Compiled(Planned):
+    """A program that runs: called like the function without its static arguments; `jax` is JAX's own stage."""
+
+    def __init__(self, built, compiled):
+        super().__init__(built)
+        self.jax = compiled
+
+    args_info = property(lambda self: self.jax.args_info)
+    out_info = property(lambda self: self.jax.out_info)
+    in_avals = property(lambda self: self.jax.in_avals)
+    in_tree = property(lambda self: self.jax.in_tree)
+    out_tree = property(lambda self: self.jax.out_tree)
+    donate_argnums = property(lambda self: self.jax.donate_argnums)
+    input_formats = property(lambda self: self.jax.input_formats, doc="Shardings with layouts, as in `jax.stages`.")
+    output_formats = property(lambda self: self.jax.output_formats)
+    input_shardings = property(lambda self: self.jax.input_shardings, doc="(of the arguments, of the keywords).")
+    output_shardings = property(lambda self: self.jax.output_shardings, doc="Of the results.")
+
+    def __call__(self, *args, **kwargs):
+        return self.jax(*args, **kwargs)
+
+    def __repr__(self):
+        program = self.built.program
+        return f"<shardonnay.jax.Compiled: {program.signature.name}, {program.placements.devices} devices>"
 
     def cost_analysis(self):
         """XLA's, of the program of one device."""

@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import AxisType, Mesh
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 from outcomes import MESH, compare, on, put, ramp
-from shardonnay.jax import FormatError, deserialize, partition, propagate, serialize
+from shardonnay.jax import FormatError, MeshError, deserialize, partition, propagate, serialize
 
 X, W = put(ramp(8, 16) / 23, "data"), put(ramp(16, 32) / 23, None, "model")
 
@@ -90,6 +91,34 @@ def test_the_program_is_of_one_device_and_says_why():
     assert kinds == ["all_reduce"] and "all_reduce" in str(found.report())
     assert 'dim 0 "data"' in str(found.explain("dot_general"))
     assert found.manifest["devices"] == 8
+
+
+def test_a_plan_needs_no_devices():
+    """More than there are, and a transform whose programs XLA decides."""
+
+    def loss(x, w):
+        return jnp.tanh(x @ w).sum()
+
+    mesh = AbstractMesh((64, 8), ("data", "model"))
+    types = [
+        jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))
+        for shape, spec in (((512, 64), P("data")), ((64, 128), P(None, "model")))
+    ]
+    planned = partition(loss).lower(*types).plan()
+    assert planned.manifest["devices"] == planned.report()["devices"] == 512
+    assert [entry["kind"] for entry in planned.report()["collectives"]] == ["all_reduce"]
+    assert len(planned.explain("tanh")) == 1
+    assert "tensor<8x16xf32>" in planned.as_text()
+    assert "512 devices" in repr(planned)
+    with pytest.raises(MeshError, match="have no devices"):
+        partition(loss).lower(*types).compile()
+    with pytest.raises(TypeError, match="XLA decides"):
+        propagate(loss).lower(*types).plan()
+
+
+def test_a_plan_is_what_is_compiled():
+    lowered = partition(step, static_argnames="scale").lower({"w": W}, X, jax.random.key(0), 3, shift=2.0)
+    assert lowered.plan().as_text() == lowered.compile().as_text()
 
 
 def test_xla_partitions_nothing_again():
