@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. An op with a sharding rule owns its regions: constants from outside that
-//    they read are copied into them.
+//    they read are copied into them, but for numbers, which are the same on
+//    all devices.
 // 2. For each scf.forall, inner ones first: the tensors from outside that its
 //    body reads become outputs that nothing is inserted into; the body reads
 //    their block arguments. If the loop has shardings, the new results get open
@@ -34,7 +35,8 @@ static bool copyConstantsInto(Region &region) {
   getUsedValuesDefinedAbove(region, captured);
   captured.remove_if([](Value value) {
     Operation *op = value.getDefiningOp();
-    return !op || !op->hasTrait<OpTrait::ConstantLike>();
+    return !isa<ShapedType>(value.getType()) || !op ||
+           !op->hasTrait<OpTrait::ConstantLike>();
   });
   OpBuilder builder(region.getContext());
   for (Value value : captured) {

@@ -220,11 +220,11 @@ def CapturesToOperandsPass
     inserted; its result has no use.
 
     What an op with a sharding rule has in its regions is a part of it:
-    constants from outside (of the comparator of a sort, as older versions of
-    JAX write them) are copied into these.
+    constant tensors from outside (of the comparator of a sort, as older
+    versions of JAX write them) are copied into these.
 
     Precondition: none. Postcondition: no `scf.forall` reads a tensor from
-    outside, and no region of an op with a sharding rule a constant.
+    outside, and no region of an op with a sharding rule a constant tensor.
 
     ```mlir
     %0 = scf.forall (%i) in (8) shared_outs(%out = %init) -> (tensor<8xf32>) {

@@ -69,3 +69,20 @@ func.func @comparator(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
   }) : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// Numbers stay outside: they are the same on all devices.
+// CHECK-LABEL: @number
+// CHECK: arith.constant 2.5
+// CHECK: linalg.generic
+// CHECK-NOT: arith.constant
+// CHECK: arith.mulf
+func.func @number(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %number = arith.constant 2.5 : f32
+  %init = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<8xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.mulf %in, %number : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
