@@ -24,13 +24,17 @@ _FUNCTION = re.compile(r".* at (.+):(\d+)")
 
 @dataclass(frozen=True)
 class Source:
-    """What a compilation starts from: a function that JAX traced and lowered, and the meshes that its user named."""
+    """What a compilation starts from: a function that JAX traced and lowered, and the meshes that its user named.
+
+    has_devices: JAX knew for which devices to lower it.
+    """
 
     traced: jax.stages.Traced
     lowered: jax.stages.Lowered
     meshes: tuple
     notes: Notes
     signature: Signature
+    has_devices: bool
 
     @classmethod
     def of(cls, traced, placed, named, notes):
@@ -43,7 +47,8 @@ class Source:
         check_no_refs(traced.fun_name, traced.jaxpr.consts)
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
-        return cls(traced, _lowered(traced, found), tuple(found), notes, Signature.of(traced))
+        lowered, has_devices = _lowered(traced, found)
+        return cls(traced, lowered, tuple(found), notes, Signature.of(traced), has_devices)
 
     @property
     def function(self):
@@ -68,7 +73,7 @@ class Source:
 
     def check_devices(self):
         """Refuses to make a program that runs for meshes without devices."""
-        if self.meshes and not any(isinstance(mesh, jax.sharding.Mesh) for mesh in self.meshes):
+        if not self.has_devices:
             axes = ", ".join(str(dict(mesh.shape)) for mesh in self.meshes)
             raise MeshError(
                 f"{self.traced.fun_name}: only abstract meshes are named ({axes}), which have no devices; give mesh= a "
@@ -77,13 +82,14 @@ class Source:
 
 
 def _lowered(traced, named):
+    """The lowered function, and whether that is for devices."""
     try:
-        return traced.lower()
+        return traced.lower(), True
     except ValueError:
         if not named or any(isinstance(mesh, jax.sharding.Mesh) for mesh in named):
             raise
         # Abstract meshes have no devices, which could say what they are.
-        return traced.lower(lowering_platforms=(jax.default_backend(),))
+        return traced.lower(lowering_platforms=(jax.default_backend(),)), False
 
 
 @dataclass(frozen=True)
