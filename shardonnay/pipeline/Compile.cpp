@@ -106,7 +106,8 @@ private:
         stage == last || stage == Stage::Import || stage == Stage::Collectives;
     if (failed(runVerified(pm, module, isBoundary)))
       return failure();
-    readings.read(module, stage, options, model());
+    readings.read(module, stage, options,
+                  [&]() -> const DeviceModel & { return model(); });
     return success();
   }
 
@@ -115,8 +116,8 @@ private:
     ModuleOp program = *planned->program;
     module.getBodyRegion().takeBody(program.getBodyRegion());
     module->setAttrs(program->getAttrDictionary());
-    readings = std::move(planned->plan.readings);
-    for (Diagnostic &diagnostic : planned->plan.said)
+    readings = std::move(planned->readings);
+    for (Diagnostic &diagnostic : planned->trial.said)
       module.getContext()->getDiagEngine().emit(std::move(diagnostic));
     return verify(module);
   }

@@ -59,11 +59,6 @@ public:
   PropagationOrder run(PropagationSink *sink);
 
 private:
-  struct Plan {
-    double price;
-    PlannedProgram planned;
-  };
-
   ShardingIds present() const;
   void set(const ShardingIds &ids);
   /// What comes of `ids`.
@@ -80,9 +75,9 @@ private:
   std::optional<ShardingIds> propagateIn(size_t order,
                                          const GivenOrders &orders);
   PropagationOrder findCheapest(const GivenOrders &orders);
-  std::optional<Plan> plan(const ShardingIds &propagated);
-  bool fits(const Plan &plan) const;
-  bool isBetter(const Plan &plan, const Plan &other) const;
+  std::optional<PlannedProgram> plan(const ShardingIds &propagated);
+  bool fits(const PlannedProgram &plan) const;
+  bool isBetter(const PlannedProgram &plan, const PlannedProgram &other) const;
 
   ModuleOp module;
   ModuleGraph &read;
@@ -159,34 +154,38 @@ ShardingIds OrderedPropagation::withPriorities(ShardingIds ids,
   return ids;
 }
 
-std::optional<OrderedPropagation::Plan>
+std::optional<PlannedProgram>
 OrderedPropagation::plan(const ShardingIds &propagated) {
   IRMapping copied;
-  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone(copied)));
+  PlannedProgram plan;
+  plan.program = cast<ModuleOp>(module->clone(copied));
+  ModuleOp copy = *plan.program;
   set(propagated);
   read.writeTo(copied, /*dropsPriorities=*/true);
-  solvers.lendTo(*copy);
+  solvers.lendTo(copy);
   std::optional<TrialPlan> trial =
-      tryPlan(*copy, Stage::Export, options, model, /*saysErrors=*/false);
+      tryPlan(copy, Stage::Export, options, model, /*saysErrors=*/false,
+              &plan.readings);
   if (!trial)
     return std::nullopt;
-  double price = trial->communication + findComputePrice(*copy, model);
-  return Plan{price, {std::move(copy), *std::move(trial)}};
+  plan.price = trial->communication + findComputePrice(copy, model);
+  plan.trial = *std::move(trial);
+  return plan;
 }
 
-bool OrderedPropagation::fits(const Plan &plan) const {
+bool OrderedPropagation::fits(const PlannedProgram &plan) const {
   int64_t limit =
       options.memoryLimit > 0 ? options.memoryLimit : model.memoryBytes;
-  return limit == 0 || plan.planned.plan.peak.bytes <= limit;
+  return limit == 0 || plan.trial.peak.bytes <= limit;
 }
 
 /// A plan that does not fit is made to, at a price that is not known yet.
-bool OrderedPropagation::isBetter(const Plan &plan, const Plan &other) const {
+bool OrderedPropagation::isBetter(const PlannedProgram &plan,
+                                  const PlannedProgram &other) const {
   if (fits(plan) != fits(other))
     return fits(plan);
   return plan.price < other.price &&
-         (fits(plan) ||
-          plan.planned.plan.peak.bytes <= other.planned.plan.peak.bytes);
+         (fits(plan) || plan.trial.peak.bytes <= other.trial.peak.bytes);
 }
 
 bool OrderedPropagation::isThorough() const {
@@ -215,7 +214,7 @@ OrderedPropagation::propagateIn(size_t order, const GivenOrders &orders) {
 
 PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
   PropagationOrder cheapest;
-  std::optional<Plan> best;
+  std::optional<PlannedProgram> best;
   for (size_t order : llvm::seq(orders.size())) {
     std::optional<ShardingIds> propagated = propagateIn(order, orders);
     if (!propagated) {
@@ -229,7 +228,7 @@ PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
         break;
       cheapest.priceAsGiven = cheapest.price = best->price;
     }
-    std::optional<Plan> found = plan(*propagated);
+    std::optional<PlannedProgram> found = plan(*propagated);
     tried.push_back(*std::move(propagated));
     if (!found || !isBetter(*found, *best))
       continue;
@@ -238,7 +237,7 @@ PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
     cheapest.later = orders.findLater(order);
   }
   if (best && fits(*best))
-    cheapest.planned = std::move(best->planned);
+    cheapest.planned = std::move(best);
   return cheapest;
 }
 

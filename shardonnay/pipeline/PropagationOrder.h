@@ -13,6 +13,7 @@
 #ifndef SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
 #define SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
 
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/Pass.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/pipeline/TrialPlan.h"
@@ -25,7 +26,10 @@ namespace shardonnay {
 /// A program behind partition, and how it came about.
 struct PlannedProgram {
   mlir::OwningOpRef<mlir::ModuleOp> program;
-  TrialPlan plan;
+  TrialPlan trial;
+  PlanReadings readings;
+  /// Of compute and communication, by the device model.
+  double price = 0;
 };
 
 /// The order in which a program was propagated.

@@ -37,19 +37,20 @@ static PlanCost takePlanCost(ModuleOp module) {
 
 void PlanReadings::read(ModuleOp module, Stage stage,
                         const PipelineOptions &options,
-                        const DeviceModel &model) {
+                        llvm::function_ref<const DeviceModel &()> model) {
   if (stage == Stage::Reshard && options.recordsCauses)
     cost = takePlanCost(module);
   if (stage != Stage::Collectives)
     return;
   manifest = readManifest(module, options.boundary());
   if (options.recordsCauses)
-    planned = costOf(onlyPlanned(readCollectives(module)), model);
+    planned = costOf(onlyPlanned(readCollectives(module)), model());
 }
 
 std::optional<TrialPlan> tryPlan(ModuleOp copy, Stage first,
                                  const PipelineOptions &options,
-                                 const DeviceModel &model, bool saysErrors) {
+                                 const DeviceModel &model, bool saysErrors,
+                                 PlanReadings *readings) {
   TrialPlan plan;
   ScopedDiagnosticHandler handler(
       copy.getContext(), [&](Diagnostic &diagnostic) {
@@ -63,10 +64,11 @@ std::optional<TrialPlan> tryPlan(ModuleOp copy, Stage first,
       continue;
     PassManager pm(copy.getContext(), ModuleOp::getOperationName());
     addStage(pm, stage, options);
-    // Who takes the plan verifies it.
     if (failed(runVerified(pm, copy, /*isStageBoundary=*/false)))
       return std::nullopt;
-    plan.readings.read(copy, stage, options, model);
+    if (readings)
+      readings->read(copy, stage, options,
+                     [&]() -> const DeviceModel & { return model; });
   }
   std::vector<CollectiveUse> uses = readCollectives(copy);
   if (options.target == "mpi")

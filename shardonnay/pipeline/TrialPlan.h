@@ -15,12 +15,12 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "shardonnay/analysis/PeakMemory.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/report/Report.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace shardonnay {
 
@@ -33,23 +33,24 @@ struct PlanReadings {
 
   /// Reads what there is to read after `stage`.
   void read(mlir::ModuleOp module, Stage stage, const PipelineOptions &options,
-            const DeviceModel &model);
+            llvm::function_ref<const DeviceModel &()> model);
 };
 
 struct TrialPlan {
   /// Of communication, by the device model.
   double communication = 0;
   PeakMemory peak;
-  PlanReadings readings;
   /// Warnings and remarks of the stages.
   std::vector<mlir::Diagnostic> said;
 };
 
 /// Runs the stages from `first` to partition on `copy`. Nothing if one of them
-/// fails. Says no more than its errors, and these only if `saysErrors`.
+/// fails. Says no more than its errors, and these only if `saysErrors`. Who
+/// keeps the plan gives `readings`, which are filled, and verifies it.
 std::optional<TrialPlan> tryPlan(mlir::ModuleOp copy, Stage first,
                                  const PipelineOptions &options,
-                                 const DeviceModel &model, bool saysErrors);
+                                 const DeviceModel &model, bool saysErrors,
+                                 PlanReadings *readings = nullptr);
 
 } // namespace shardonnay
 
