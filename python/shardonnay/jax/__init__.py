@@ -19,7 +19,7 @@ from .partition import PartitionedFunction, partition, propagate
 from .rules import RuleError, ShardingRule
 from .serialization import FormatError, deserialize, serialize
 from .shardings import ShardingError, by_logical_axes, by_path, logical_spec
-from .stages import Compiled, Explanation, Lowered, Planned, Report, Traced
+from .stages import Compiled, Explanation, Lowered, Planned, Report, Stage, Traced
 
 # A location is the user's line, not ours.
 source_info_util.register_exclusion(str(Path(__file__).parent))
@@ -38,6 +38,7 @@ __all__ = [
     "RuleError",
     "ShardingError",
     "ShardingRule",
+    "Stage",
     "Traced",
     "by_logical_axes",
     "by_path",

@@ -157,27 +157,30 @@ def _warn(diagnostics, function):
         warnings.warn_explicit("\n".join(lines), UserWarning, path, line)
 
 
-def planned(source, options):
-    """The program of one device, by our compiler, for devices that need not be there."""
-    check_supported(source)
-    text = source.text()
-    compiled = _compiled(text, options)
-    _warn(compiled.diagnostics, source.function)
-    return Built.of(None, compiled, text)
-
-
-def partitioned(source, options):
-    """The program of one device, by our compiler."""
-    source.check_devices()
+def _planned(source, options):
+    """What our compiler makes of a source, the text that it was given, and the callbacks in it: functions, numbers."""
     check_supported(source)
     text = source.text()
     if custom_partitioning.TARGET in text:
         # It is traced once more, and what that trace calls is not on the list of this one.
         callbacks.check_none(source, text, "beside a custom_partitioning", "call it outside the function")
         text = custom_partitioning.expanded(source, lambda text: _compiled(text, options, to="reshard").text)
-    functions, numbered = callbacks.taken(source, text)
+    taken = callbacks.taken(source, text)
     compiled = _compiled(text, options)
     _warn(compiled.diagnostics, source.function)
+    return compiled, text, *taken
+
+
+def planned(source, options):
+    """The program of one device, by our compiler, for devices that need not be there."""
+    compiled, text, *_ = _planned(source, options)
+    return Built.of(None, compiled, text)
+
+
+def partitioned(source, options):
+    """The program of one device, by our compiler."""
+    source.check_devices()
+    compiled, text, functions, numbered = _planned(source, options)
     artefact = artefacts.runnable(compiled.text, numbered)
     program = Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform(), functions)
     return Built.of(program, compiled, text)

@@ -28,7 +28,18 @@ class Explanation(list):
         return "\n".join(line for value in self for line in explanations.lines(value))
 
 
-class Traced:
+class Stage:
+    """What each of JAX's own stages, `jax`, says of arguments and results."""
+
+    args_info = property(lambda self: self.jax.args_info)
+    out_info = property(lambda self: self.jax.out_info)
+    in_avals = property(lambda self: self.jax.in_avals)
+    in_tree = property(lambda self: self.jax.in_tree)
+    out_tree = property(lambda self: self.jax.out_tree)
+    donate_argnums = property(lambda self: self.jax.donate_argnums)
+
+
+class Traced(Stage):
     """A function traced for types of arguments; `jax` is JAX's own stage."""
 
     def __init__(self, function, traced, given):
@@ -37,13 +48,7 @@ class Traced:
 
     jaxpr = property(lambda self: self.jax.jaxpr)
     fun_name = property(lambda self: self.jax.fun_name)
-    args_info = property(lambda self: self.jax.args_info)
-    out_info = property(lambda self: self.jax.out_info)
-    in_avals = property(lambda self: self.jax.in_avals)
     out_avals = property(lambda self: self.jax.out_avals)
-    in_tree = property(lambda self: self.jax.in_tree)
-    out_tree = property(lambda self: self.jax.out_tree)
-    donate_argnums = property(lambda self: self.jax.donate_argnums)
 
     def lower(self, *, lowering_platforms=None, _private_parameters=None):
         """The global program, not partitioned yet. The keywords are what `jax.export` gives to `jax.jit`'s."""
@@ -56,18 +61,11 @@ class Traced:
         return Lowered(self._function, self._function.source(self.jax, named), self._given)
 
 
-class Lowered:
+class Lowered(Stage):
     """A function's global program in StableHLO with the user's shardings; `jax` is JAX's own stage."""
 
     def __init__(self, function, source, given):
         self._function, self._source, self._given, self.jax = function, source, given, source.lowered
-
-    args_info = property(lambda self: self.jax.args_info)
-    out_info = property(lambda self: self.jax.out_info)
-    in_avals = property(lambda self: self.jax.in_avals)
-    in_tree = property(lambda self: self.jax.in_tree)
-    out_tree = property(lambda self: self.jax.out_tree)
-    donate_argnums = property(lambda self: self.jax.donate_argnums)
 
     def as_text(self, dialect=None, *, debug_info=False):
         """As `jax.stages.Lowered.as_text`."""
@@ -168,19 +166,13 @@ class Planned:
         return Explanation(values if query is None else explanations.select(values, query))
 
 
-class Compiled(Planned):
+class Compiled(Planned, Stage):
     """A program that runs: called like the function without its static arguments; `jax` is JAX's own stage."""
 
     def __init__(self, built, compiled):
         super().__init__(built)
         self.jax = compiled
 
-    args_info = property(lambda self: self.jax.args_info)
-    out_info = property(lambda self: self.jax.out_info)
-    in_avals = property(lambda self: self.jax.in_avals)
-    in_tree = property(lambda self: self.jax.in_tree)
-    out_tree = property(lambda self: self.jax.out_tree)
-    donate_argnums = property(lambda self: self.jax.donate_argnums)
     input_formats = property(lambda self: self.jax.input_formats, doc="Shardings with layouts, as in `jax.stages`.")
     output_formats = property(lambda self: self.jax.output_formats)
     input_shardings = property(lambda self: self.jax.input_shardings, doc="(of the arguments, of the keywords).")

@@ -169,3 +169,10 @@ def test_where_it_cannot_be_it_is_refused():
     message = r"test_custom_partitioning.py:\d+:\d+: error: .*custom_partitioning"
     with pytest.raises(shardonnay.CompileError, match=message):
         partition(f)(np.asarray(X))
+
+
+def test_a_plan_has_what_the_devices_compute():
+    lowered = partition(lambda x: doubled(x) + 1).lower(X)
+    planned = lowered.plan().as_text()
+    assert "custom_call" not in planned
+    assert planned == lowered.compile().as_text()
