@@ -67,7 +67,7 @@ def binary(m):
         "trunc_div": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
         "rsub": lambda x, y: number - x + y,
         "alpha": lambda x, y: torch.add(x, y, alpha=2),
-        "lerp": lambda x, y: torch.lerp(x, y, 0.3),
+        "lerp": lambda x, y: torch.lerp(torch.lerp(x, y, 0.3), y, 0.7),
         "addcmul": lambda x, y: torch.addcmul(x, y, y, value=0.5),
         "addcdiv": lambda x, y: torch.addcdiv(x, x, y, value=0.5),
         "clamp": lambda x, y: torch.clamp(x, min=-1, max=2) + torch.clamp(y, min=0),

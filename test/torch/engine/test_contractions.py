@@ -90,6 +90,17 @@ def test_convolution_windows(groups, batch_groups):
     check(cases)
 
 
+@pytest.mark.parametrize("batch_groups", [1, 2])
+def test_gradients_for_kernels(batch_groups):
+    """A kernel larger than the result; edges and strides of which some of the input is left over."""
+    cases = []
+    for stride, rhs, reverse in itertools.product((1, 2), (1, 2), (False, True)):
+        for pad in ((0, 0), (2, 1), (-1, 1), (1, -2), (0, 3)):
+            cases.append(convolution("f32", (13, 8), (5, 6), (stride, 1), (pad, (1, 1)), (1, 1), (rhs, 1), batch=4,
+                                     batch_groups=batch_groups, reverse=reverse))
+    check(cases)
+
+
 def test_convolution_of_ranks():
     cases = [convolution("f32", spatial, kernel, (1,) * len(spatial), ((1, 0),) * len(spatial), (1,) * len(spatial),
                          (1,) * len(spatial))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._prims_common import get_computation_dtype
 
 aten = torch.ops.aten
 COMPOSED: dict[Any, Callable[..., Any]] = {}
@@ -37,6 +38,15 @@ def _trilinear(
     ]
     result = "".join(name for dim, name in enumerate(dims) if dim not in summed)
     return torch.einsum(f"{','.join(names)}->{result}", x, y, z)
+
+
+@_composes(aten.lerp.Scalar)
+def _lerp(x: torch.Tensor, end: torch.Tensor, weight: complex) -> torch.Tensor:
+    """torch's own decomposition asks on which side of a half the weight is for each element."""
+    compute = get_computation_dtype(torch.result_type(x, end))
+    start, stop = x.to(compute), end.to(compute)
+    found = start + weight * (stop - start) if abs(weight) < 0.5 else stop - (stop - start) * (1 - weight)
+    return found.to(x.dtype)
 
 
 @_composes(aten._weight_norm_interface_backward.default)

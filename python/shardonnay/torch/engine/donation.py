@@ -1,4 +1,4 @@
-"""Results in the memory of the arguments that they replace."""
+"""Results in the memory of the arguments that they replace, and of operands that nothing reads any more."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ _WRITE_OVER = {
     torch.add, torch.sub, torch.mul, torch.div, torch.maximum, torch.minimum, torch.neg, torch.sqrt, torch.exp,
     torch.tanh,
 }  # fmt: skip
-# What may return a view of its first operand.
-_VIEWS = {
-    "reshape", "permute", "expand", "movedim", "unsqueeze", "squeeze", "transpose", "flatten", "view", "contiguous",
-    "to", "unfold", "narrow", "getitem", "getattr", "real", "imag", "view_as_real", "view_as_complex",
+# Other calls whose result shares no memory with their operands. What is not known to be one may return a view.
+_OWN = _WRITE_OVER | {
+    torch.abs, torch.amax, torch.amin, torch.cat, torch.clone, torch.conv1d, torch.conv2d, torch.conv3d, torch.cos,
+    torch.eq, torch.erf, torch.expm1, torch.flip, torch.gather, torch.ge, torch.gt, torch.le, torch.log, torch.log1p,
+    torch.logical_and, torch.logical_not, torch.logical_or, torch.lt, torch.matmul, torch.ne, torch.pow, torch.rsqrt,
+    torch.sigmoid, torch.sign, torch.sin, torch.stack, torch.sum, torch.where,
 }  # fmt: skip
+_OWN_METHODS = {"clone"}
+_WAIT = torch.ops._c10d_functional.wait_tensor.default
 
 
 def aliases_of(program: Program) -> dict[int, int]:
@@ -51,7 +55,7 @@ def reuse(graph: fx.Graph, aliases: dict[int, int]) -> None:
         value = results[at]
         if value is argument:
             continue
-        if _may_write_here(value, argument, results, place):
+        if _is_overwriting(value) and results.count(value) == 1 and _is_last_reader(value, argument, place):
             value.update_kwarg("out", argument)
         else:
             late.append((argument, at))
@@ -69,9 +73,25 @@ def reuse(graph: fx.Graph, aliases: dict[int, int]) -> None:
     graph.lint()
 
 
+def reuse_temporaries(graph: fx.Graph) -> None:
+    """Writes what is computed element by element over an operand of the same type that nothing reads from there on:
+    memory that is asked for anew is paged in anew.
+    """
+    place = {node: at for at, node in enumerate(graph.nodes)}
+    for value in graph.nodes:
+        for operand in value.args if _is_overwriting(value) else ():
+            if (
+                isinstance(operand, fx.Node) and _is_computed(operand)
+                and operand.meta.get("type") == value.meta.get("type") is not None
+                and _is_last_reader(value, operand, place)
+            ):  # fmt: skip
+                value.update_kwarg("out", operand)
+                break
+
+
 def _root(node: Any) -> fx.Node:
     """Whose memory a node may show."""
-    while isinstance(node, fx.Node) and _is_view(node):
+    while node.args and isinstance(node.args[0], fx.Node) and not _has_own_memory(node):
         node = node.args[0]
     return node
 
@@ -82,32 +102,44 @@ def _may_be_an_argument(node: fx.Node) -> bool:
     return isinstance(source, fx.Node) and isinstance(source.target, torch._ops.HigherOrderOperator)
 
 
+def _is_collective(node: fx.Node) -> bool:
+    return getattr(node.target, "namespace", "") == "_c10d_functional"
+
+
 def _last_read(user: fx.Node, place: dict[fx.Node, int]) -> int:
     """A collective reads until it has been waited for."""
-    if getattr(user.target, "namespace", "") == "_c10d_functional":
+    if _is_collective(user):
         return max((place[waits] for waits in user.users), default=place[user])
     return place[user]
 
 
-def _is_view(node: fx.Node) -> bool:
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-    return node.op in ("call_method", "call_function") and name in _VIEWS and isinstance(node.args[0], fx.Node)
+def _has_own_memory(node: fx.Node) -> bool:
+    """Or that of an operand which it is written over."""
+    return node.target in _OWN or _is_collective(node) or node.op == "call_method" and node.target in _OWN_METHODS
 
 
-def _may_write_here(value: fx.Node, argument: fx.Node, results: list[fx.Node], place: dict[fx.Node, int]) -> bool:
-    if value.op != "call_function" or value.target not in _WRITE_OVER or value.kwargs or results.count(value) != 1:
-        return False
-    readers, seen = [argument], {argument}
+def _is_computed(node: fx.Node) -> bool:
+    """In memory of its own, which nobody outside of the graph sees; or that of an operand which it is written over."""
+    return node.op == "call_function" and (node.target in _OWN or node.target is _WAIT)
+
+
+def _is_overwriting(value: fx.Node) -> bool:
+    return value.op == "call_function" and value.target in _WRITE_OVER and not value.kwargs
+
+
+def _is_last_reader(value: fx.Node, operand: fx.Node, place: dict[fx.Node, int]) -> bool:
+    """Nothing reads the operand's memory behind `value`, nor while that is written: a view of it may have another
+    arrangement.
+    """
+    readers, seen = [operand], {operand}
     while readers:
         for user in readers.pop().users:
             if user.op == "output" or _last_read(user, place) > place[value]:
                 return False
-            # A view of the argument with another arrangement must not be read while it is written.
-            if user is value:
+            if user is value or _has_own_memory(user) or user in seen:
                 continue
-            if _is_view(user) and user not in seen:
-                if value in user.users:
-                    return False
-                seen.add(user)
-                readers.append(user)
+            if value in user.users:
+                return False
+            seen.add(user)
+            readers.append(user)
     return True

@@ -11,7 +11,7 @@ from torch import fx
 
 from . import algebra, calls, communication, contractions, control, convolutions  # noqa: F401 -- they register rules
 from . import elementwise, indexing, integers, random, reductions, shapes, sorting, windows  # noqa: F401
-from .donation import aliases_of, reuse
+from .donation import aliases_of, reuse, reuse_temporaries
 from .elements import SMALL_FLOATS, UNSIGNED, EngineError, TensorType, outside
 from .groups import Groups
 from .lowering import Lowering, Value
@@ -102,7 +102,8 @@ def graph_of(
         module = lower.module(leaving)
     if donate:
         reuse(module.graph, aliases_of(program))
-        module.recompile()
+    reuse_temporaries(module.graph)
+    module.recompile()
     return module
 
 

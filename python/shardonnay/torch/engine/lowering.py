@@ -213,14 +213,22 @@ class Lowering:
         try:
             results = entry.rule(self, op, *operands)
             results = list(results) if isinstance(results, (tuple, list)) else [results]
-            return [
-                value if isinstance(value, Pending) else self._rounded(value, type)
-                for value, type in zip(results, op.result_types, strict=True)
-            ]
+            return [self._typed(value, type) for value, type in zip(results, op.result_types, strict=True)]
         except EngineError as error:
             raise error if error.located else op.refuse(str(error)) from None
         except (TypeError, RuntimeError, IndexError) as error:
             raise op.refuse(f"torch refuses it: {error}") from error
+
+    def _typed(self, value: Value, type: Any) -> Value:
+        """The value as its type has it, which its node knows; but an op of single elements may stand for tensors."""
+        if isinstance(value, Pending):
+            return Pending(lambda: self._noted(value.get(), type))
+        return self._noted(self._rounded(value, type), type)
+
+    def _noted(self, value: Value, type: Any) -> Value:
+        if isinstance(value, fx.Proxy) and isinstance(type, TensorType) and not self._batched:
+            value.node.meta.setdefault("type", type)
+        return value
 
     def _rounded(self, value: Value, type: Any) -> Value:
         """The value among those that a type narrower than its carrier has."""
