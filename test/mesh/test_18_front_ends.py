@@ -198,6 +198,28 @@ func.func @main(%c: tensor<i1>, %x: tensor<7x5xf32> {sharded(X, Y)}) -> tensor<7
   }}
   return %1#1 : tensor<7x5xf32>
 }}""",
+    "the first place of a maximum": f"""
+func.func @main(%x: tensor<3x2049xf32> {sharded("", X)}) -> (tensor<3xf32>, tensor<3xi64>) {{
+  %low = arith.constant dense<0xFF800000> : tensor<3xf32>
+  %first = arith.constant dense<0> : tensor<3xi64>
+  %0:2 = linalg.generic {{indexing_maps = [{BOTH}, {ROWS}, {ROWS}], iterator_types = ["parallel", "reduction"]}} ins(%x : tensor<3x2049xf32>) outs(%low, %first : tensor<3xf32>, tensor<3xi64>) {{
+  ^bb0(%in: f32, %max: f32, %place: i64):
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %j : index to i64
+    %m = arith.maximumf %in, %max : f32
+    %isGreater = arith.cmpf ogt, %in, %max : f32
+    %at = arith.select %isGreater, %k, %place : i64
+    linalg.yield %m, %at : f32, i64
+  }} -> (tensor<3xf32>, tensor<3xi64>)
+  return %0#0, %0#1 : tensor<3xf32>, tensor<3xi64>
+}}""",
+    "a product and an unsigned maximum": f"""
+func.func @main(%x: tensor<2049xi32> {sharded(X)}) -> (tensor<i32>, tensor<i32>) {{
+  %three = arith.constant dense<3> : tensor<i32>
+  %0 = linalg.reduce {{ arith.muli }} ins(%x : tensor<2049xi32>) outs(%three : tensor<i32>) dimensions = [0]
+  %1 = linalg.reduce {{ arith.maxui }} ins(%x : tensor<2049xi32>) outs(%three : tensor<i32>) dimensions = [0]
+  return %0, %1 : tensor<i32>, tensor<i32>
+}}""",
     "a function of f16": f"""
 func.func @main(%x: tensor<7xf16> {sharded(X)}) -> tensor<7xf16> {{
   %0 = math.exp %x : tensor<7xf16>

@@ -77,6 +77,12 @@ struct LinalgHooks : NestHooks<LinalgHooks> {
     }
     return nest;
   }
+  static std::optional<FactorRule> rule(Operation *op) {
+    std::optional<FactorRule> rule = NestHooks::rule(op);
+    if (rule)
+      markExchanged(cast<linalg::LinalgOp>(op), *rule);
+    return rule;
+  }
   static bool isContraction(Operation *op) {
     // A generic op is one by its maps and its body.
     return isa<linalg::ContractionOpInterface, linalg::ConvolutionOpInterface>(

@@ -8,6 +8,7 @@
 #include "shardonnay/models/Upstream/LinalgLocal.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "shardonnay/models/Upstream/Combiner.h"
+#include "shardonnay/models/Upstream/LinalgExchange.h"
 #include "shardonnay/models/Upstream/LocalArith.h"
 
 using namespace mlir;
@@ -42,8 +43,18 @@ static bool isSum(AffineExpr expression) {
          isSum(binary.getRHS());
 }
 
+void markExchanged(linalg::LinalgOp op, FactorRule &rule) {
+  std::optional<ExchangedReduction> kind = matchExchangedReduction(op);
+  int32_t factor = kind ? factorOfLoop(op, rule, kind->loop) : -1;
+  if (factor >= 0)
+    rule.factors[factor].exchanged =
+        rule.factors[factor].kind == FactorKind::NeedReplication;
+}
+
 bool mayShardLinalg(linalg::LinalgOp op, const FactorRule &rule,
                     int32_t factor) {
+  if (rule.factors[factor].exchanged)
+    return true;
   if (rule.factors[factor].kind != FactorKind::Windowed)
     return false;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
@@ -64,7 +75,7 @@ public:
       : op(op), builder(builder), context(context), math(builder, op.getLoc()),
         operands(operands), sizes(op.getStaticLoopRanges()) {}
 
-  LocalResults build();
+  SmallVector<Value> build();
 
 private:
   const AxisList &axesOf(unsigned loop) const {
@@ -184,7 +195,7 @@ static linalg::LinalgOp makeGeneric(OpBuilder &builder,
   return cast<linalg::LinalgOp>(generic.getOperation());
 }
 
-LocalResults LocalLinalg::build() {
+SmallVector<Value> LocalLinalg::build() {
   startSumsOnce();
   fetchWindows();
   SmallVector<Value> results = cloneLocally(op, builder, operands, context);
@@ -200,7 +211,19 @@ LocalResults LocalLinalg::build() {
 
 LocalResults linalgLocally(linalg::LinalgOp op, OpBuilder &builder,
                            ValueRange operands, LocalContext &context) {
-  return LocalLinalg(op, builder, operands, context).build();
+  std::optional<ExchangedReduction> kind = matchExchangedReduction(op);
+  int32_t factor = kind ? factorOfLoop(op, context.rule(), kind->loop) : -1;
+  if (factor < 0 || !context.rule().factors[factor].exchanged ||
+      context.factorAxes(factor).empty())
+    return LocalLinalg(op, builder, operands, context).build();
+  size_t numInputs = op.getNumDpsInputs();
+  auto part = [&](ValueRange inits) {
+    SmallVector<Value> values(operands.take_front(numInputs));
+    llvm::append_range(values, inits);
+    return LocalLinalg(op, builder, values, context).build();
+  };
+  return reduceByExchange(op, *kind, builder, operands.drop_front(numInputs),
+                          context, context.factorAxes(factor), part);
 }
 
 } // namespace shardonnay::upstream

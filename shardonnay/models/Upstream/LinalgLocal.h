@@ -21,7 +21,12 @@
 
 namespace shardonnay::upstream {
 
-/// `factor` is that of a loop that moves a window of constant size.
+/// The factor of a reduction whose partial results devices exchange is one that
+/// is exchanged.
+void markExchanged(mlir::linalg::LinalgOp op, FactorRule &rule);
+
+/// `factor` is exchanged, or that of a loop that moves a window of constant
+/// size.
 bool mayShardLinalg(mlir::linalg::LinalgOp op, const FactorRule &rule,
                     int32_t factor);
 
