@@ -228,7 +228,12 @@ template <typename OpT> static bool keepsNan(Operation *op) {
   return cast<OpT>(op).getNanMode() == tosa::NanPropagationMode::PROPAGATE;
 }
 
+/// Numbers of one bit wrap: their sum is no sum that devices know, and true is
+/// less than false.
 static std::optional<ReductionKind> combinerOf(Operation *op) {
+  if (getElementTypeOrSelf(op->getOperand(0)).isInteger(1) &&
+      !isa<tosa::ReduceAnyOp, tosa::ReduceAllOp>(op))
+    return std::nullopt;
   if (isa<tosa::ReduceSumOp>(op))
     return ReductionKind::Sum;
   if (isa<tosa::ReduceAnyOp>(op) ||

@@ -47,6 +47,20 @@ func.func @convolutions(%x: tensor<2x16x16x4xf32>, %w: tensor<6x3x3x4xf32>, %b: 
   return %0 : tensor<2x14x14x6xf32>
 }
 
+// Of numbers of one bit the maximum is what "and" makes, and a sum wraps.
+// CHECK-LABEL: func @booleans
+func.func @booleans(%x: tensor<8x16xi1>) -> tensor<8x1xi1> {
+  // CHECK: tosa.reduce_max {{.*}} need_replication={j}>
+  %0 = tosa.reduce_max %x {axis = 1 : i32} : (tensor<8x16xi1>) -> tensor<8x1xi1>
+  // CHECK: tosa.reduce_min {{.*}} need_replication={j}>
+  %1 = tosa.reduce_min %x {axis = 1 : i32} : (tensor<8x16xi1>) -> tensor<8x1xi1>
+  // CHECK: tosa.reduce_sum {{.*}} need_replication={j}>
+  %2 = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<8x16xi1>) -> tensor<8x1xi1>
+  // CHECK: tosa.reduce_any {{.*}} reduction={j}>
+  %3 = tosa.reduce_any %x {axis = 1 : i32} : (tensor<8x16xi1>) -> tensor<8x1xi1>
+  return %3 : tensor<8x1xi1>
+}
+
 // CHECK-LABEL: func @reductions
 func.func @reductions(%x: tensor<8x16xf32>) -> tensor<8x1xf32> {
   // CHECK: tosa.reduce_sum {{.*}}<([i, j])->([i, k]) {i=8, j=16, k=1} reduction={j}>
