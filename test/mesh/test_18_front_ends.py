@@ -220,6 +220,26 @@ func.func @main(%x: tensor<2049xi32> {sharded(X)}) -> (tensor<i32>, tensor<i32>)
   %1 = linalg.reduce {{ arith.maxui }} ins(%x : tensor<2049xi32>) outs(%three : tensor<i32>) dimensions = [0]
   return %0, %1 : tensor<i32>, tensor<i32>
 }}""",
+    "a maximum of booleans": f"""
+func.func @main(%x: tensor<7x4xi1> {sharded(X, "")}) -> (tensor<1x4xi1>, tensor<1x4xi1>, tensor<1x4xi1>) {{
+  %0 = tosa.reduce_max %x {{axis = 0 : i32}} : (tensor<7x4xi1>) -> tensor<1x4xi1>
+  %1 = tosa.reduce_min %x {{axis = 0 : i32}} : (tensor<7x4xi1>) -> tensor<1x4xi1>
+  %2 = tosa.reduce_sum %x {{axis = 0 : i32}} : (tensor<7x4xi1>) -> tensor<1x4xi1>
+  return %0, %1, %2 : tensor<1x4xi1>, tensor<1x4xi1>, tensor<1x4xi1>
+}}""",
+    "padding with what an argument says": f"""
+func.func @main(%x: tensor<8x9xf32> {sharded(X, Y)}, %v: tensor<f32>) -> (tensor<11x12xf32>, tensor<8x13xf32>) {{
+  %value = tensor.extract %v[] : tensor<f32>
+  %0 = tensor.pad %x low[1, 0] high[2, 3] {{
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  }} : tensor<8x9xf32> to tensor<11x12xf32>
+  %1 = tensor.pad %x low[0, 4] high[0, 0] {{
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  }} : tensor<8x9xf32> to tensor<8x13xf32>
+  return %0, %1 : tensor<11x12xf32>, tensor<8x13xf32>
+}}""",
     "a function of f16": f"""
 func.func @main(%x: tensor<7xf16> {sharded(X)}) -> tensor<7xf16> {{
   %0 = math.exp %x : tensor<7xf16>

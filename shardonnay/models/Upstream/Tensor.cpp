@@ -321,20 +321,25 @@ struct PadHooks : WindowedHooks {
   static bool pads(tensor::PadOp op, int64_t dim) {
     return op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0;
   }
-  /// The constant that is padded with; null if it is none.
-  static TypedAttr valueOf(tensor::PadOp op) {
+  /// What is padded with, as a tensor that a window can be filled with: of what
+  /// the padding's position says, nothing.
+  static Value fillOf(tensor::PadOp op, OpBuilder &builder) {
+    auto scalar =
+        RankedTensorType::get({}, op.getResultType().getElementType());
     Value value = op.getConstantPaddingValue();
     TypedAttr constant;
-    if (!value || !matchPattern(value, m_Constant(&constant)))
-      return nullptr;
-    return constant;
+    if (matchPattern(value, m_Constant(&constant)))
+      return arith::ConstantOp::create(
+          builder, op.getLoc(),
+          DenseElementsAttr::get(scalar, Attribute(constant)));
+    return tensor::FromElementsOp::create(builder, op.getLoc(), scalar, value);
   }
   static FactorKind kindOf(tensor::PadOp op, int64_t dim) {
     if (!pads(op, dim))
       return FactorKind::PassThrough;
     bool isWindow = !ShapedType::isDynamic(op.getStaticLow()[dim]) &&
                     !ShapedType::isDynamic(op.getStaticHigh()[dim]) &&
-                    valueOf(op);
+                    op.getConstantPaddingValue();
     return isWindow ? FactorKind::Windowed : FactorKind::NeedReplication;
   }
   static std::optional<FactorRule> rule(Operation *op) {
@@ -362,17 +367,12 @@ struct PadHooks : WindowedHooks {
                                      ValueRange operands,
                                      LocalContext &context) {
     auto pad = cast<tensor::PadOp>(op);
-    auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     SmallVector<Value> values(operands);
     SmallVector<int64_t> low(pad.getStaticLow()), high(pad.getStaticHigh());
     for (const FactorWindow &window : context.shardWindows()) {
       int64_t dim = context.rule().operands[0].dimOf(window.factor);
-      auto scalar = RankedTensorType::get({}, type.getElementType());
-      Value fill = arith::ConstantOp::create(
-          builder, op->getLoc(),
-          DenseElementsAttr::get(scalar, Attribute(valueOf(pad))));
-      values[0] =
-          context.fetchWindow(builder, op->getLoc(), values[0], window, fill);
+      values[0] = context.fetchWindow(builder, op->getLoc(), values[0], window,
+                                      fillOf(pad, builder));
       low[dim] = high[dim] = 0;
     }
     SmallVector<Value> results = cloneLocally(op, builder, values, context);

@@ -81,3 +81,21 @@ func.func @main(%a: tensor<9xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What is padded with is known when the program runs.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<32xf32>, %arg1: tensor<f32>) -> tensor<33xf32>
+// CHECK-NOT: all_gather
+// CHECK: %[[VALUE:.*]] = tensor.extract %arg1[]
+// CHECK: tensor.from_elements %[[VALUE]] : tensor<f32>
+// CHECK-NOT: all_gather
+func.func @main(%a: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %v: tensor<f32>) -> (tensor<66xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %value = tensor.extract %v[] : tensor<f32>
+  %0 = tensor.pad %a low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %value : f32
+  } : tensor<64xf32> to tensor<66xf32>
+  return %0 : tensor<66xf32>
+}
