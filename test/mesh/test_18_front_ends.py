@@ -240,6 +240,12 @@ func.func @main(%x: tensor<8x9xf32> {sharded(X, Y)}, %v: tensor<f32>) -> (tensor
   }} : tensor<8x9xf32> to tensor<8x13xf32>
   return %0, %1 : tensor<11x12xf32>, tensor<8x13xf32>
 }}""",
+    "rows of a table in parts": f"""
+func.func @main(%t: tensor<2049x5xf32> {sharded(X, Y)}, %b: tensor<2049x5xi1> {sharded(X, Y)}, %i: tensor<7x1xi32>) -> (tensor<7x5xf32>, tensor<7x5xi1>) {{
+  %0 = tensor.gather %t[%i] gather_dims([0]) : (tensor<2049x5xf32>, tensor<7x1xi32>) -> tensor<7x5xf32>
+  %1 = tensor.gather %b[%i] gather_dims([0]) : (tensor<2049x5xi1>, tensor<7x1xi32>) -> tensor<7x5xi1>
+  return %0, %1 : tensor<7x5xf32>, tensor<7x5xi1>
+}}""",
     "a function of f16": f"""
 func.func @main(%x: tensor<7xf16> {sharded(X)}) -> tensor<7xf16> {{
   %0 = math.exp %x : tensor<7xf16>

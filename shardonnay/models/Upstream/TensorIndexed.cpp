@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardonnay/interfaces/BatchingDims.h"
+#include "shardonnay/interfaces/NeutralElement.h"
 #include "shardonnay/models/Upstream/Attach.h"
 #include "shardonnay/models/Upstream/Families.h"
 #include "shardonnay/models/Upstream/LocalArith.h"
@@ -110,9 +111,153 @@ Value countFromShard(OpBuilder &builder, Location loc, Value places,
       .getResult(0);
 }
 
-/// Slices of the source at places that are data: a dim in which they are is
-/// needed whole unless each is read at its own place; the others, and the
-/// places, are each for itself.
+/// A gathered dim of the source of which a device has a part, whose places are
+/// in `column`.
+struct ShardedColumn {
+  int64_t size, localSize;
+  Value column, start;
+};
+
+/// Builds a gather of a part of the source.
+class PartialGather {
+public:
+  PartialGather(OpBuilder &builder, Location loc,
+                ArrayRef<ShardedColumn> sharded)
+      : builder(builder), loc(loc), sharded(sharded) {}
+
+  /// `places` in the part; those of other devices are anywhere in it.
+  Value moveToPart(Value places);
+  /// Which places are in the part: one truth for all columns.
+  Value arePresent(Value places);
+  /// `found` where `present`, else what adds nothing to it.
+  Value maskAbsent(Value found, Value present, DenseElementsAttr nothing);
+
+private:
+  /// Where `place` is from the part's start. The whole op takes a place
+  /// outside of the source for the nearest one inside, too.
+  Value positionIn(OpBuilder &inside, const ShardedColumn &each, Value place);
+
+  OpBuilder &builder;
+  Location loc;
+  ArrayRef<ShardedColumn> sharded;
+};
+
+Value clampTo(OpBuilder &builder, Location loc, Value place, int64_t size) {
+  Value first = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value last = arith::ConstantIndexOp::create(builder, loc, size - 1);
+  return arith::MinSIOp::create(
+      builder, loc, arith::MaxSIOp::create(builder, loc, place, first), last);
+}
+
+Value castTo(OpBuilder &builder, Location loc, Type type, Value place) {
+  return place.getType() == type
+             ? place
+             : arith::IndexCastOp::create(builder, loc, type, place);
+}
+
+Value PartialGather::positionIn(OpBuilder &inside, const ShardedColumn &each,
+                                Value place) {
+  Value index = castTo(inside, loc, inside.getIndexType(), place);
+  return arith::SubIOp::create(
+      inside, loc, clampTo(inside, loc, index, each.size), each.start);
+}
+
+Value PartialGather::moveToPart(Value places) {
+  auto type = cast<RankedTensorType>(places.getType());
+  int64_t rank = type.getRank();
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                        type.getElementType());
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
+    Value place = arguments[0];
+    Value column = linalg::IndexOp::create(inside, loc, rank - 1);
+    for (const ShardedColumn &each : sharded) {
+      Value isOwn = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::eq,
+                                          column, each.column);
+      Value position = clampTo(
+          inside, loc, positionIn(inside, each, arguments[0]), each.localSize);
+      place = arith::SelectOp::create(
+          inside, loc, isOwn,
+          castTo(inside, loc, type.getElementType(), position), place);
+    }
+    linalg::YieldOp::create(inside, loc, place);
+  };
+  return linalg::GenericOp::create(builder, loc, type, places, empty, maps,
+                                   kinds, body)
+      .getResult(0);
+}
+
+Value PartialGather::arePresent(Value places) {
+  auto type = cast<RankedTensorType>(places.getType());
+  int64_t rank = type.getRank();
+  auto truths =
+      RankedTensorType::get(type.getShape().drop_back(), builder.getI1Type());
+  Value init = arith::ConstantOp::create(builder, loc,
+                                         DenseElementsAttr::get(truths, true));
+  AffineMap whole = builder.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  kinds.back() = utils::IteratorType::reduction;
+  auto body = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
+    Value column = linalg::IndexOp::create(inside, loc, rank - 1);
+    Value present = arguments[1];
+    for (const ShardedColumn &each : sharded) {
+      Value isOther = arith::CmpIOp::create(
+          inside, loc, arith::CmpIPredicate::ne, column, each.column);
+      Value isInside = arith::CmpIOp::create(
+          inside, loc, arith::CmpIPredicate::ult,
+          positionIn(inside, each, arguments[0]),
+          arith::ConstantIndexOp::create(inside, loc, each.localSize));
+      present = arith::AndIOp::create(
+          inside, loc, present,
+          arith::OrIOp::create(inside, loc, isOther, isInside));
+    }
+    linalg::YieldOp::create(inside, loc, present);
+  };
+  return linalg::GenericOp::create(
+             builder, loc, truths, places, init,
+             ArrayRef<AffineMap>{whole, whole.dropResult(rank - 1)}, kinds,
+             body)
+      .getResult(0);
+}
+
+Value PartialGather::maskAbsent(Value found, Value present,
+                                DenseElementsAttr nothing) {
+  auto type = cast<RankedTensorType>(found.getType());
+  int64_t rank = type.getRank();
+  int64_t batchRank = cast<RankedTensorType>(present.getType()).getRank();
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                        type.getElementType());
+  AffineMap whole = builder.getMultiDimIdentityMap(rank);
+  AffineMap batch = whole.getMajorSubMap(batchRank);
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  Value zero = arith::ConstantOp::create(builder, loc, nothing);
+  zero = tensor::ExtractOp::create(builder, loc, zero);
+  auto body = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
+    Value element =
+        arith::SelectOp::create(inside, loc, arguments[0], arguments[1], zero);
+    linalg::YieldOp::create(inside, loc, element);
+  };
+  return linalg::GenericOp::create(
+             builder, loc, type, ValueRange{present, found}, empty,
+             ArrayRef<AffineMap>{batch, whole, whole}, kinds, body)
+      .getResult(0);
+}
+
+/// Sums of one bit wrap; "or" is as good.
+ReductionKind combinerOf(tensor::GatherOp op) {
+  return op.getType().getElementType().isInteger(1) ? ReductionKind::Max
+                                                    : ReductionKind::Sum;
+}
+
+/// Null for elements that are no numbers.
+DenseElementsAttr nothingOf(tensor::GatherOp op) {
+  return getNeutralElement(op.getType().getElementType(), combinerOf(op));
+}
+
+/// Slices of the source at places that are data: of a dim in which they are, a
+/// device finds those in its part unless each is read at its own place; the
+/// others, and the places, are each for itself.
 struct GatherHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {
     auto gather = cast<tensor::GatherOp>(op);
@@ -148,7 +293,10 @@ struct GatherHooks : OpHooks {
         return each.sourceDim == dim;
       });
       if (!isOwn)
-        builder.add(size, {dim, -1}, {-1}, kWhole);
+        builder.add(size, {dim, -1}, {-1},
+                    size > 1 && nothingOf(gather) ? FactorKind::Indexed
+                                                  : kWhole,
+                    combinerOf(gather));
       if (keepsDims)
         builder.add(1, {-1, -1}, {next++});
     }
@@ -158,14 +306,49 @@ struct GatherHooks : OpHooks {
                        const llvm::SmallBitVector &partial) {
     return partial[0] && !partial[1];
   }
+  static bool mayShard(Operation *, const FactorRule &rule, int32_t factor) {
+    return rule.factors[factor].kind == FactorKind::Indexed;
+  }
+  /// The gathered dims that no place has as its own number, and are sharded.
+  static SmallVector<ShardedColumn> shardedColumns(tensor::GatherOp op,
+                                                   OpBuilder &builder,
+                                                   Value source,
+                                                   LocalContext &context) {
+    SmallVector<ShardedColumn> sharded;
+    for (auto [column, dim] : llvm::enumerate(op.getGatherDims())) {
+      const TensorMapping &mapping = context.rule().operands[0];
+      AxisList axes = axesOfDim(context, mapping, dim);
+      int32_t factor = mapping.dims[dim].front();
+      if (axes.empty() ||
+          context.rule().factors[factor].kind != FactorKind::Indexed)
+        continue;
+      int64_t localSize = shapeOf(source)[dim];
+      sharded.push_back(
+          {shapeOf(op.getSource())[dim], localSize,
+           arith::ConstantIndexOp::create(builder, op.getLoc(), column),
+           LocalArith(builder, op.getLoc())
+               .shardStart(context, axes, localSize)});
+    }
+    return sharded;
+  }
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
                                      ValueRange operands,
                                      LocalContext &context) {
+    auto gather = cast<tensor::GatherOp>(op);
     SmallVector<Value> local(operands);
-    auto batching = batchingOf(cast<tensor::GatherOp>(op));
+    auto batching = batchingOf(gather);
     if (batching && !batching->empty())
       local[1] = countFromShard(builder, op->getLoc(), local[1], *batching);
-    return cloneLocally(op, builder, local, context);
+    SmallVector<ShardedColumn> sharded =
+        shardedColumns(gather, builder, operands[0], context);
+    if (sharded.empty())
+      return cloneLocally(op, builder, local, context);
+    PartialGather part(builder, op->getLoc(), sharded);
+    Value present = part.arePresent(local[1]);
+    local[1] = part.moveToPart(local[1]);
+    Value found = cloneLocally(op, builder, local, context)[0];
+    return SmallVector<Value>{
+        part.maskAbsent(found, present, nothingOf(gather))};
   }
 };
 

@@ -187,3 +187,21 @@ func.func @main(%a: tensor<8x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   %0 = tensor.gather %a[%i] gather_dims([0, 1]) {sdy.batching_dims = array<i64: 1, 0>} : (tensor<8x5xf32>, tensor<8x2xindex>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// A table in parts: each device finds the rows that it has, their sum is all.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<2001x8xf32>, %arg1: tensor<5x1xi32>) -> tensor<5x8xf32>
+// CHECK-NOT: all_gather
+// CHECK: %[[START:.*]] = arith.muli
+// CHECK: %[[PRESENT:.*]] = linalg.generic {{.*}} ins(%arg1 : tensor<5x1xi32>) outs(%{{.*}} : tensor<5xi1>)
+// CHECK: arith.subi %{{.*}}, %[[START]]
+// CHECK: %[[PLACES:.*]] = linalg.generic {{.*}} ins(%arg1 : tensor<5x1xi32>) outs(%{{.*}} : tensor<5x1xi32>)
+// CHECK: %[[FOUND:.*]] = tensor.gather %arg0[%[[PLACES]]] gather_dims([0]) : (tensor<2001x8xf32>, tensor<5x1xi32>) -> tensor<5x8xf32>
+// CHECK: %[[MASKED:.*]] = linalg.generic {{.*}} ins(%[[PRESENT]], %[[FOUND]] :
+// CHECK: "stablehlo.all_reduce"(%[[MASKED]])
+func.func @main(%t: tensor<4001x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<5x1xi32>) -> tensor<5x8xf32> {
+  %0 = tensor.gather %t[%i] gather_dims([0]) : (tensor<4001x8xf32>, tensor<5x1xi32>) -> tensor<5x8xf32>
+  return %0 : tensor<5x8xf32>
+}
