@@ -203,6 +203,12 @@ def test_random_numbers_are_the_seeds():
         assert not difference(losses[2], loss(model, *batch).detach())
 
 
+def forked(n):
+    """Draws nothing that what follows would notice."""
+    with torch.random.fork_rng():
+        return torch.rand(n)
+
+
 @pytest.mark.parametrize("make", [torch.rand, torch.randn, lambda n: torch.randint(3, 9, (n,)),
                                   lambda n: torch.bernoulli(torch.full((n,), 0.3)),
                                   lambda n: torch.empty(n).exponential_(), torch.randperm,
@@ -213,7 +219,14 @@ def test_random_numbers_are_the_seeds():
                                   lambda n: torch.multinomial(torch.tensor([0.2, 0.0, 0.5, 0.3]), n, True),
                                   lambda n: torch.multinomial(torch.tensor([[0.2, 0.0, 3.0]]).expand(n, 3), 2)[:, 0],
                                   lambda n: torch.multinomial(torch.ones(n // 4, 4), 4, True).flatten(),
-                                  lambda n: torch.rand(n, dtype=torch.float64)])  # fmt: skip
+                                  lambda n: torch.normal(torch.zeros(n), 2.0),
+                                  lambda n: torch.normal(0.5, torch.ones(n, 1))[:, 0],
+                                  lambda n: torch.normal(torch.zeros(n), torch.ones(())),
+                                  lambda n: torch.normal(1.0, 2.0, (n,)),
+                                  lambda n: torch.empty(n, dtype=torch.int32).random_(),
+                                  lambda n: torch.empty(n).random_(),
+                                  lambda n: torch.empty(n).random_(7), lambda n: torch.empty(n).random_(3, 9),
+                                  forked, lambda n: torch.rand(n, dtype=torch.float64)])  # fmt: skip
 def test_random_op(make):
     captured = capture(lambda x: make(4096) + x, [torch.zeros(())])
     found = run_whole(captured, {"inputs.0": torch.zeros(()), "seed": torch.tensor(5)})["result"]
@@ -318,8 +331,9 @@ def test_a_model_on_the_meta_device():
     [
         (lambda x: x[x > 0], "depends on the numbers"),
         (lambda x: x * float(x.sum()), "depends on the numbers"),
+        (lambda x: x.tensor_split(x[0].long()), "depends on the numbers"),
         (lambda x: torch.special.gammainc(x, x), "has no entry in the table"),
-        (lambda x: x.view(torch.int32), "whose meaning depends on memory"),
+        (lambda x: x.view(torch.complex64), "view_as_complex"),
     ],
 )
 def test_refused_with_its_line(function, message):

@@ -144,13 +144,13 @@ def captured(
     randomness = Randomness()
     with restored(model):
         graph = trace(flat, fakes, randomness, model)
-    return _assembled(graph, inputs, made, randomness.count > 0)
+    return _assembled(graph, inputs, made)
 
 
-def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any], random: bool) -> Captured:
+def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]) -> Captured:
     placeholders = graph.graph.find_nodes(op="placeholder")
     names, kinds = [*inputs.names, SEED], [*inputs.kinds, SEED]
-    if not random:
+    if not placeholders[-1].users:  # it draws no random numbers
         graph.graph.erase_node(placeholders.pop())
     by_node = dict(zip(placeholders, names))
     output = graph.graph.output_node()

@@ -149,6 +149,22 @@ def _integers(r: Randomness, low: int, high: int, size: Any, dtype: torch.dtype)
     return (low + r.bits(size) % (high - low)).to(dtype)
 
 
+def _normal(r: Randomness, mean: Any, std: Any, size: Any = None, **kwargs: Any) -> torch.Tensor:
+    """Of tensors the type and the shape to which they broadcast."""
+    drawn = [part for part in (mean, std) if isinstance(part, torch.Tensor)]
+    if size is None:
+        size = torch.broadcast_shapes(*(part.shape for part in drawn))
+    return r.normal(size, _dtype_of(drawn[0] if drawn else None, kwargs)) * std + mean
+
+
+def _any_integer(r: Randomness, x: torch.Tensor) -> torch.Tensor:
+    """All that the type has from 0 on, of a float the integers that it holds exactly."""
+    if x.dtype == torch.bool:
+        return _integers(r, 0, 2, x.shape, x.dtype)
+    last = 2 / torch.finfo(x.dtype).eps if x.dtype.is_floating_point else torch.iinfo(x.dtype).max
+    return _integers(r, 0, int(last) + 1, x.shape, x.dtype)
+
+
 def _exponential(r: Randomness, x: torch.Tensor, rate: float = 1.0) -> torch.Tensor:
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     return (-torch.log1p(-r.uniform(x.shape, wide)) / rate).to(x.dtype)
@@ -194,6 +210,13 @@ _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
         low + r.uniform(x.shape, x.dtype) * (high - low)
     ),
     aten.normal_.default: lambda r, x, mean=0.0, std=1.0, **k: x.copy_(mean + r.normal(x.shape, x.dtype) * std),
+    aten.normal.Tensor_float: lambda r, mean, std=1.0, **k: _normal(r, mean, std),
+    aten.normal.float_Tensor: lambda r, mean, std, **k: _normal(r, mean, std),
+    aten.normal.Tensor_Tensor: lambda r, mean, std, **k: _normal(r, mean, std),
+    aten.normal.float_float: _normal,
+    aten.random_.default: lambda r, x, **k: x.copy_(_any_integer(r, x)),
+    aten.random_.to: lambda r, x, high, **k: x.copy_(_integers(r, 0, high, x.shape, x.dtype)),
+    getattr(aten.random_, "from"): lambda r, x, low, high, **k: x.copy_(_integers(r, low, high, x.shape, x.dtype)),
     aten.bernoulli.default: lambda r, x, **k: _bernoulli(r, x, x),
     aten.bernoulli.p: lambda r, x, p, **k: _bernoulli(r, x, p),
     aten.bernoulli_.float: lambda r, x, p=0.5, **k: x.copy_(_bernoulli(r, x, p)),

@@ -310,7 +310,9 @@ def trace(
                 )(*arguments)
             except (DataDependentOutputException, DynamicOutputShapeException) as error:
                 raise _data_dependent(error) from error
-            except NotImplementedError as error:
+            except RuntimeError as error:
+                if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
+                    raise _data_dependent(error) from error
                 name = re.search(r"HigherOrderOperator (\w+)", str(error))
                 if not name:
                     raise
