@@ -179,6 +179,17 @@ BY_HAND = {
     "median of NaNs": (lambda x: tuple(torch.median(torch.where(x > 1, float("nan"), x), 2)), [X]),
     "trapezoid": (torch.trapezoid, [X]),
     "renorm": (lambda x: torch.renorm(x, 2, 0, 1.0), [X]),
+    "addbmm gradient": (lambda x, y: torch.addbmm(x[0].T[:, :3], x.mT, y, beta=0.5, alpha=2), [X, X[..., :3]]),
+    "addbmm of integers": (lambda n: torch.addbmm(n[0], n, n, beta=0.6, alpha=2.5), [torch.arange(27).view(3, 3, 3)]),
+    "nonzero_static": (lambda x: torch.cat([torch.nonzero_static(x > 0, size=n) for n in (9, 99)]), [X]),
+    "combinations gradient": (lambda x: torch.combinations(x, 3), [X[0, 0]]),
+    "frexp": (lambda x: tuple(torch.frexp(x * 1e9)), [torch.cat([X.flatten(), torch.tensor([0, math.inf, math.nan])])]),
+    "views of bits": (lambda x: tuple(x.view(kind) for kind in (torch.int32, torch.bfloat16, torch.float64)), [X]),
+    "views of bools": (lambda x: ((x > 0).view(torch.uint8), (x > 0).view(torch.int16)), [X]),
+    "masked_scatter of a row": (lambda x, y: x.masked_scatter(y[0] > 0, y), [X[0, 0], X]),
+    "cdist of none gradient": (torch.cdist, [X[:1], torch.empty(0, 5, 6)]),
+    "sgn gradient": (torch.sgn, [X]),
+    "multi_margin of a number gradient": (lambda x: F.multi_margin_loss(x, torch.tensor(0)), [torch.tensor(0.5)]),
 }
 
 
@@ -250,6 +261,10 @@ def factors(m):
             lambda a, y: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), y, adjoint=True), [a, y],
         ),
         "qr gradient": (lambda a: tuple(torch.linalg.qr(a)), [tall]),
+        "lu gradient": (lambda a: tuple(torch.linalg.lu(a)), [a]), "lu of tall": (lambda a: torch.linalg.lu(a), [tall]),
+        "lu_unpack gradient": (lambda a: torch.lu_unpack(*torch.linalg.lu_factor(a))[1:], [a]),
+        "complete qr": (lambda a: tuple(torch.linalg.qr(a, "complete")), [tall]),
+        "ormqr": (lambda a, y: torch.ormqr(*torch.geqrf(a), a, transpose=True), [tall, y]),
         "qr of wide": (lambda a: torch.linalg.qr(a.mT).R.abs(), [tall]),
         "svdvals gradient": (torch.linalg.svdvals, [tall]),
         "svd": (lambda a: torch.linalg.svd(a, full_matrices=False).U.abs(), [tall]),
@@ -384,7 +399,7 @@ def resizes(m):
     """With antialiasing: to less and to more than there is."""
     x = m.tensor([2, 1, m.draw.randint(3, 9), m.draw.randint(3, 9)], m.pick(torch.float32, torch.float64))
     size = [m.draw.randint(1, 12), m.draw.randint(1, 12)]
-    cases = {}
+    cases = {"nearest-exact gradient": (lambda x: F.interpolate(x, size, mode="nearest-exact"), [x])}
     for mode in ("bilinear", "bicubic"):
         for corners in (True, False):
             cases[f"{mode} {corners} gradient"] = (

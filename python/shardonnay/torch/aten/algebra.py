@@ -137,17 +137,22 @@ def householder_product(b: Builder, out: Result, x: Value, tau: Value) -> Value:
     return _lapack(b, "ungqr" if x.dtype.is_complex else "orgqr", [x, tau], [(out.shape, out.dtype)])[0]
 
 
+@lowers(aten.geqrf.default)
+def geqrf(b: Builder, out: list[Result], x: Value) -> list[Value]:
+    return _lapack(b, "geqrf", [x], [(part.shape, part.dtype) for part in out])
+
+
 @lowers(aten.linalg_qr.default)
 def qr(b: Builder, out: list[Result], x: Value, mode: str = "reduced") -> list[Value]:
     rows, columns = x.shape[-2:]
-    least = min(rows, columns)
-    if mode == "complete" and rows > columns:
-        raise b.refuse("'aten.linalg_qr' with mode='complete'; expected 'reduced'")
-    found, tau = _lapack(b, "geqrf", [x], [(x.shape, x.dtype), ((*x.shape[:-2], least), x.dtype)])
-    upper = triangular(False)(b, out[1], _below(b, found, least, columns))
+    found, tau = geqrf(b, [Result(x.shape, x.dtype), Result((*x.shape[:-2], min(rows, columns)), x.dtype)], x)
+    upper = triangular(False)(b, out[1], _below(b, found, out[1].shape[-2], columns))
     if mode == "r":
         return [b.full(0, out[0].shape, out[0].dtype), upper]
-    return [householder_product(b, out[0], _below(b, found, rows, least), tau), upper]
+    # A complete basis has more columns than there are reflections: what stands in these does not matter.
+    more = [0] * (x.rank - 1) + [max(0, out[0].shape[-1] - columns)]
+    reflections = b.pad(_below(b, found, rows, min(out[0].shape[-1], columns)), [0] * x.rank, more)
+    return [householder_product(b, out[0], reflections, tau), upper]
 
 
 @lowers(aten._linalg_eigh.default)

@@ -59,6 +59,16 @@ def _weight_norm_backward(
     return (length / norms) * (gradient - direction * along / norms**2), along / norms
 
 
+@_composes(aten.addbmm.default)
+def _addbmm(
+    x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, *, beta: float = 1, alpha: float = 1
+) -> torch.Tensor:
+    if not x.is_floating_point() and not x.is_complex():
+        beta, alpha = int(beta), int(alpha)
+    found = torch.einsum("bij,bjk->ik", y, z) * alpha
+    return found if beta == 0 else found + beta * x
+
+
 # Losses.
 
 
@@ -73,7 +83,7 @@ def _multi_margin_loss_backward(
     gradient: torch.Tensor, x: torch.Tensor, target: torch.Tensor, p: float, margin: float,
     weight: torch.Tensor | None = None, reduction: int = 1,
 ) -> torch.Tensor:  # fmt: skip
-    rows = x.reshape(-1, x.shape[-1])
+    rows = torch.atleast_2d(x)
     at = target.reshape(-1, 1)
     excess = margin - rows.gather(1, at) + rows
     slope = torch.where(excess > 0, torch.ones_like(excess) if p == 1 else 2 * excess, 0)
@@ -89,7 +99,7 @@ def _multilabel_margin_loss_backward(
     gradient: torch.Tensor, x: torch.Tensor, target: torch.Tensor, reduction: int, is_target: torch.Tensor
 ) -> torch.Tensor:
     """A row's targets end at the first -1."""
-    rows, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
+    rows, labels = torch.atleast_2d(x), torch.atleast_2d(target)
     named = (labels >= 0).to(torch.int64).cumprod(1) > 0
     at = labels.clamp(min=0)
     excess = 1 - rows.gather(1, at)[:, :, None] + rows[:, None, :]
@@ -185,16 +195,18 @@ def _cdist_backward(
     gradient: torch.Tensor, x: torch.Tensor, y: torch.Tensor, p: float, distance: torch.Tensor
 ) -> torch.Tensor:
     apart = x[..., :, None, :] - y[..., None, :, :]
+    if not apart.numel():
+        return torch.zeros_like(x)
     return (gradient[..., None] * _distance_slope(apart, distance[..., None], p)).sum(-2)
 
 
 # What follows from the factors of a matrix, A = P L U.
 
 
-def _order_of(pivots: torch.Tensor) -> torch.Tensor:
+def _order_of(pivots: torch.Tensor, rows: int) -> torch.Tensor:
     """The rows that stand in each place after the swaps of each row with its pivot, which count from 1."""
-    places = torch.arange(pivots.shape[-1])
-    order = places.expand(pivots.shape)
+    places = torch.arange(rows)
+    order = places.expand(*pivots.shape[:-1], rows)
     for row in range(pivots.shape[-1]):
         other = pivots[..., row : row + 1].to(torch.int64) - 1
         theirs = torch.where(places == other, order, 0).sum(-1, keepdim=True)
@@ -214,13 +226,42 @@ def _lu_solve(
 ) -> torch.Tensor:
     if not left:
         return aten.linalg_lu_solve(factors, pivots, y.mH, left=True, adjoint=not adjoint).mH
-    order = _order_of(pivots)
+    order = _order_of(pivots, factors.shape[-1])
     solved = torch.linalg.solve_triangular
     if adjoint:
         inner = solved(factors.mH, y, upper=False)
         return _rows_by(solved(factors.mH, inner, upper=True, unitriangular=True), torch.argsort(order, -1))
     inner = solved(factors, _rows_by(y, order), upper=False, unitriangular=True)
     return solved(factors, inner, upper=True)
+
+
+@_composes(aten.lu_unpack.default)
+def _lu_unpack(
+    factors: torch.Tensor, pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    rows, least = factors.shape[-2], min(factors.shape[-2:])
+    permutation = lower = upper = factors.new_empty([0])
+    if unpack_pivots:
+        permutation = (_order_of(pivots, rows)[..., None, :] == torch.arange(rows)[:, None]).to(factors.dtype)
+    if unpack_data:
+        lower = factors[..., :least].tril(-1) + torch.eye(rows, least, dtype=factors.dtype)
+        upper = factors[..., :least, :].triu()
+    return permutation, lower, upper
+
+
+@_composes(aten.linalg_lu.default)
+def _lu(x: torch.Tensor, *, pivot: bool = True) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    return torch.lu_unpack(*aten.linalg_lu_factor_ex(x, pivot=pivot)[:2])
+
+
+@_composes(aten.ormqr.default)
+def _ormqr(
+    x: torch.Tensor, tau: torch.Tensor, y: torch.Tensor, left: bool = True, transpose: bool = False
+) -> torch.Tensor:
+    """By the whole basis: what stands in the columns that have no reflection does not matter."""
+    basis = torch.linalg.householder_product(torch.nn.functional.pad(x, [0, x.shape[-2] - x.shape[-1]]), tau)
+    basis = basis.mH if transpose else basis
+    return basis @ y if left else y @ basis
 
 
 @_composes(aten.linalg_inv_ex.default)
@@ -362,6 +403,32 @@ def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.
     most = torch.argmax(at - start, -1, keepdim=True)
     found = [part.gather(-1, most).movedim(-1, dim) for part in (values, places)]
     return tuple(part if keepdim else part.squeeze(dim) for part in found)
+
+
+@_composes(aten.nonzero_static.default)
+def _nonzero_static(x: torch.Tensor, *, size: int, fill_value: int = -1) -> torch.Tensor:
+    """The first `size` places; those of all others are written behind the end, which is cut off."""
+    chosen = (x != 0).flatten()
+    at = torch.where(chosen, torch.cumsum(chosen, 0) - 1, size).clamp(max=size)
+    places = torch.full([size + 1], -1).scatter(0, at, torch.arange(x.numel()))[:size]
+    found, stride = [], x.numel()
+    for extent in x.shape:
+        stride //= max(extent, 1)
+        found.append(torch.where(places < 0, fill_value, places // max(stride, 1) % max(extent, 1)))
+    return torch.stack(found, 1) if found else places.new_empty([size, 0])
+
+
+@_composes(aten.frexp.Tensor)
+def _frexp(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """From the bits of the exponent; a number below the smallest normal one is scaled up first."""
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    integers, low, half = (torch.int64, 52, 1022) if wide == torch.float64 else (torch.int32, 23, 126)
+    mask = 2 * half + 3
+    small, plain = x.abs() < torch.finfo(wide).smallest_normal, (x != 0) & torch.isfinite(x)
+    bits = torch.where(small, x.to(wide) * 2.0**low, x.to(wide)).view(integers)
+    exponent = (bits >> low & mask) - half - torch.where(small, low, 0)
+    mantissa = (bits & ~(mask << low) | half << low).view(wide).to(x.dtype)
+    return torch.where(plain, mantissa, x), torch.where(plain, exponent, 0).to(torch.int32)
 
 
 @_composes(aten.embedding_renorm.default)

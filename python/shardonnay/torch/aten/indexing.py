@@ -341,9 +341,9 @@ def _order(b: Builder, mask: Value) -> Value:
 @lowers(aten.masked_scatter)
 def masked_scatter(b: Builder, out: Result, x: Value, mask: Value, source: Value) -> Value:
     """Where the mask holds, the elements of source in their order."""
+    x, mask = b.broadcast(x, out.shape), b.broadcast(mask, out.shape)
     if not math.prod(x.shape) or not math.prod(source.shape):
         return x
-    mask = b.broadcast(mask, x.shape)
     place = _order(b, mask)
     flat = b.reshape(source, [math.prod(source.shape)])
     taken = gather(b, flat, b.reshape(place, [*place.shape, 1]), [0])

@@ -252,10 +252,14 @@ lowers(aten._adaptive_avg_pool2d_backward)(_adaptive_backward(2))
 lowers(aten._adaptive_avg_pool3d_backward)(_adaptive_backward(3))
 
 
+_NEAREST = (aten.upsample_nearest1d, aten._upsample_nearest_exact1d)
 _RESIZES = {
     "upsample_nearest1d": (1, aten.upsample_nearest1d),
     "upsample_nearest2d": (2, aten.upsample_nearest1d),
     "upsample_nearest3d": (3, aten.upsample_nearest1d),
+    "_upsample_nearest_exact1d": (1, aten._upsample_nearest_exact1d),
+    "_upsample_nearest_exact2d": (2, aten._upsample_nearest_exact1d),
+    "_upsample_nearest_exact3d": (3, aten._upsample_nearest_exact1d),
     "upsample_linear1d": (1, aten.upsample_linear1d),
     "upsample_bilinear2d": (2, aten.upsample_linear1d),
     "upsample_trilinear3d": (3, aten.upsample_linear1d),
@@ -271,7 +275,7 @@ def _resized(
 ) -> torch.Tensor:
     """The matrix of a resize along one dim: what torch makes of the unit vectors."""
     units = torch.eye(extent, dtype=torch.float64 if dtype == torch.float64 else torch.float32)[:, None]
-    if op not in (aten.upsample_nearest1d, aten.upsample_linear1d):
+    if op not in (*_NEAREST, aten.upsample_linear1d):
         return op(units[:, :, None], [1, count], *corners, None, scale)[:, 0, 0].T
     return op(units, [count], *corners, scale)[:, 0].T
 
@@ -280,7 +284,7 @@ def _resize_matrices(
     op: Any, extents: Sequence[int], counts: Sequence[int], rest: Sequence[Any], dtype: torch.dtype
 ) -> list[torch.Tensor]:
     """rest: whether corners are aligned, where the op asks it, and a scale for each dim."""
-    corners = [rest[0]] if op is not aten.upsample_nearest1d else []
+    corners = [rest[0]] if op not in _NEAREST else []
     scales = [*rest[len(corners) :], *[None] * len(extents)]
     return [_resized(op, extent, count, corners, scale, dtype) for extent, count, scale in zip(extents, counts, scales)]
 

@@ -19,11 +19,24 @@ aten, prims = torch.ops.aten, torch.ops.prims
     aten.view, aten._unsafe_view, aten.reshape, aten.squeeze, aten.unsqueeze, prims.collapse_view, aten._reshape_alias
 )
 def reshape(b: Builder, out: Result, x: Value, *_: Any) -> Value:
-    if x.dtype != out.dtype:
-        raise b.refuse(
-            f"a view of {x.dtype} as {out.dtype}, whose meaning depends on memory; expected a conversion (to)"
-        )
     return b.reshape(x, out.shape)
+
+
+@lowers(aten.view.dtype)
+def view_of_type(b: Builder, out: Result, x: Value, _: torch.dtype) -> Value:
+    """The same bits; what is wider takes elements of the last dim together, a bool is a byte."""
+    if x.dtype == out.dtype:
+        return x
+    if x.dtype.is_complex or out.dtype.is_complex:
+        raise b.refuse(f"a view of {x.dtype} as {out.dtype}; expected torch.view_as_real or torch.view_as_complex")
+    source, target = (torch.uint8 if dtype == torch.bool else dtype for dtype in (x.dtype, out.dtype))
+    x = b.cast(x, source)
+    shape, ratio = list(out.shape), target.itemsize // source.itemsize
+    if ratio > 1:
+        x = b.reshape(x, [*shape, ratio])
+    elif target.itemsize < source.itemsize:
+        shape = [*x.shape, source.itemsize // target.itemsize]
+    return b.reshape(b.cast(b.op("bitcast_convert", [x], shape, target), out.dtype), out.shape)
 
 
 @lowers(aten.permute, prims.transpose)
@@ -329,7 +342,7 @@ for _op in (aten.ones, aten.ones_like, aten.new_ones):
 # What is empty has zeros: a program's numbers don't depend on what was in memory.
 for _op in (
     aten.zeros, aten.zeros_like, aten.new_zeros, aten.empty, aten.empty_like, aten.new_empty, aten.empty_strided,
-    aten.new_empty_strided, aten.empty_permuted, prims.empty_strided,
+    aten.new_empty_strided, aten.empty_permuted, prims.empty_strided, aten._efficientzerotensor,
 ):  # fmt: skip
     lowers(_op)(lambda b, out, *_, **__: b.full(0, out.shape, out.dtype))
 
