@@ -188,6 +188,7 @@ BY_HAND = {
     "views of bools": (lambda x: ((x > 0).view(torch.uint8), (x > 0).view(torch.int16)), [X]),
     "masked_scatter of a row": (lambda x, y: x.masked_scatter(y[0] > 0, y), [X[0, 0], X]),
     "cdist of none gradient": (torch.cdist, [X[:1], torch.empty(0, 5, 6)]),
+    "take gradient": (lambda x: torch.take(x, ROWS), [X]), "put": (lambda x: torch.put(x, ROWS[1:3], x[0, 0, :2]), [X]),
     "sgn gradient": (torch.sgn, [X]),
     "multi_margin of a number gradient": (lambda x: F.multi_margin_loss(x, torch.tensor(0)), [torch.tensor(0.5)]),
 }
@@ -311,7 +312,10 @@ def special(m):
     return cases | {
         "erfcx gradient": (torch.special.erfcx, [x.clamp(-4)]), "log_ndtr gradient": (torch.special.log_ndtr, [x]),
         "zeta": (lambda x, q: torch.special.zeta(x + 1, q), [positive, positive.flip(0)]),
-        "trigamma below 0": (lambda x: torch.polygamma(1, x), [x.double()]),
+        "polygamma below 0": (
+            lambda x, w: tuple(torch.polygamma(n, y) / 9**n for n in range(1, 5) for y in (x, w)),
+            [x.double(), torch.tensor([-2.5, -8.25, -9.5, -30.75, 0.0])],
+        ),
         "digamma gradient": (torch.digamma, [positive]), "angle gradient": (torch.angle, [x]),
         "angle of complex gradient": (lambda x, y: torch.angle(torch.complex(x, y)), [x, x.flip(0)]),
         "angle of integers": (torch.angle, [torch.arange(-3, 3)]),

@@ -405,6 +405,11 @@ def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.
     return tuple(part if keepdim else part.squeeze(dim) for part in found)
 
 
+@_composes(aten.put.default)
+def _put(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+    return torch.index_put(x.flatten(), [index], source.reshape(index.shape), accumulate).reshape(x.shape)
+
+
 @_composes(aten.nonzero_static.default)
 def _nonzero_static(x: torch.Tensor, *, size: int, fill_value: int = -1) -> torch.Tensor:
     """The first `size` places; those of all others are written behind the end, which is cut off."""

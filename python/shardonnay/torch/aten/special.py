@@ -118,27 +118,40 @@ lowers(prims.erfcx)(_of_floats(_erfcx))
 
 @lowers(prims.zeta)
 def zeta(b: Builder, out: Result, x: Operand, q: Operand) -> Value:
+    """CHLO's, which adds no more than nine terms before it goes by an asymptotic series: further below zero that is
+    another number, and here none.
+    """
     x, q = (given(b, operand, out.shape, wide(out.dtype)) for operand in (x, q))
-    return b.cast(b.binary("chlo.zeta", x, q), out.dtype)
+    far = b.compare("LT", q, b.like(-4, q))
+    return b.cast(b.select(far, b.like(math.nan, q), b.binary("chlo.zeta", x, q)), out.dtype)
 
 
-def _trigamma(b: Builder, x: Value) -> Value:
-    """Below a half by its reflection."""
-    small = b.compare("LT", x, b.like(0.5, x))
-    right = b.binary("chlo.zeta", b.like(2, x), b.select(small, b.sub(b.like(1, x), x), x))
-    # The sine of pi x, from what is beyond a whole number.
-    beyond = b.sub(x, b.unary("floor", x))
-    sine = b.unary("sine", _times(b, beyond, math.pi))
-    reflected = b.sub(b.div(b.like(math.pi**2, x), b.mul(sine, sine)), right)
-    return b.select(small, reflected, right)
+def _cotangent_derivative(n: int) -> list[int]:
+    """Coefficients, lowest first, of the n-th derivative of cot as a polynomial of cot, whose own is -(1 + cot**2)."""
+    found = [0, 1]
+    for _ in range(n):
+        slope = [power * coefficient for power, coefficient in enumerate(found)][1:]
+        found = [-(low + high) for low, high in zip([*slope, 0, 0], [0, 0, *slope])]
+    return found
 
 
 @lowers(aten.polygamma)
 def polygamma(b: Builder, out: Result, n: int, x: Value) -> Value:
+    """Below a half by its reflection."""
     x = b.cast(x, wide(out.dtype))
     if n == 0:
         return b.cast(b.unary("chlo.digamma", x), out.dtype)
-    if n == 1:
-        return b.cast(_trigamma(b, x), out.dtype)
-    values = b.binary("chlo.zeta", b.like(n + 1, x), x)
-    return b.cast(_times(b, values, (-1) ** (n + 1) * math.factorial(n)), out.dtype)
+    small = b.compare("LT", x, b.like(0.5, x))
+    values = b.binary("chlo.zeta", b.like(n + 1, x), b.select(small, b.sub(b.like(1, x), x), x))
+    right = _times(b, values, (-1) ** (n + 1) * math.factorial(n))
+    # Of pi x, from what is beyond a whole number: exact where that is nothing or a half.
+    beyond = b.sub(x, b.unary("floor", x))
+    sine, cosine = (
+        b.unary("sine", _times(b, angle, math.pi)) for angle in (beyond, b.sub(b.like(0.5, x), beyond))
+    )
+    *others, last = _cotangent_derivative(n)
+    cotangent, slope = b.div(cosine, sine), b.like(last, x)
+    for coefficient in reversed(others):
+        slope = _plus(b, b.mul(slope, cotangent), coefficient)
+    reflected = b.sub(_times(b, right, (-1) ** n), _times(b, slope, math.pi ** (n + 1)))
+    return b.cast(b.select(small, reflected, right), out.dtype)
