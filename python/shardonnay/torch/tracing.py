@@ -358,7 +358,10 @@ class _Keeping(torch.fx.Interpreter):
 
     def run_node(self, n: torch.fx.Node) -> Any:
         _set_current(site_of(n) if n.op == "call_function" else None)
-        return super().run_node(n)
+        try:
+            return super().run_node(n)
+        except (DataDependentOutputException, NotImplementedError) as error:
+            raise UnsupportedError(f"'{n.target}' can not be taken apart: {error}", site_of(n)) from error
 
 
 def _users_site(error: Exception) -> Site:

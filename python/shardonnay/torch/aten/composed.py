@@ -313,6 +313,8 @@ def _pinv(
     x: torch.Tensor, *, atol: torch.Tensor | None = None, rtol: torch.Tensor | None = None, hermitian: bool = False
 ) -> torch.Tensor:
     """Singular values at most `atol`, or `rtol` of the largest one, count as zero."""
+    if not x.numel():
+        return x.mT.clone()
     u, values, v = torch.linalg.svd(x, full_matrices=False)
     least = torch.zeros((), dtype=values.dtype) if atol is None else atol
     if rtol is None:
@@ -403,6 +405,22 @@ def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.
     most = torch.argmax(at - start, -1, keepdim=True)
     found = [part.gather(-1, most).movedim(-1, dim) for part in (values, places)]
     return tuple(part if keepdim else part.squeeze(dim) for part in found)
+
+
+@_composes(aten.bucketize.Tensor)
+def _bucketize(
+    x: torch.Tensor, bounds: torch.Tensor, *, out_int32: bool = False, right: bool = False
+) -> torch.Tensor:
+    return aten.searchsorted.Tensor(bounds, x, out_int32=out_int32, right=right)
+
+
+@_composes(aten.searchsorted.Tensor)
+def _searchsorted(
+    bounds: torch.Tensor, x: torch.Tensor, *, sorter: torch.Tensor | None = None, **keywords: Any
+) -> torch.Tensor:
+    if sorter is None:
+        return NotImplemented
+    return aten.searchsorted.Tensor(bounds.gather(-1, sorter), x, **keywords)
 
 
 @_composes(aten.put.default)

@@ -153,7 +153,7 @@ def index_put(
     b: Builder, out: Result, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False
 ) -> Value:
     masks = [part for part in indices if part is not None]
-    if len(masks) == 1 and masks[0].dtype == torch.bool and not math.prod(values.shape) > 1:
+    if len(masks) == 1 and masks[0].dtype == torch.bool:
         return _masked(b, x, indices, values, accumulate)
     if not math.prod(out.shape):
         return x
@@ -167,12 +167,18 @@ def index_put(
 
 
 def _masked(b: Builder, x: Value, indices: Sequence[Value | None], value: Value, accumulate: bool) -> Value:
-    """One number written where a mask holds."""
+    """What is the same for all places of a mask, written where it holds."""
     dim = next(at for at, part in enumerate(indices) if part is not None)
     mask = indices[dim]
     assert mask is not None
+    behind = max(0, value.rank - (x.rank - dim - mask.rank))
+    before = max(0, behind - 1)
+    outer, places, rows = value.shape[:before], value.shape[before:behind], value.shape[behind:]
+    if places not in ((), (1,)):
+        raise b.refuse("as many values as a mask has places, which depends on numbers; expected torch.where")
     spread = b.broadcast_dims(mask, x.shape, range(dim, dim + mask.rank))
-    filled = b.broadcast(b.reshape(b.cast(value, x.dtype), ()), x.shape)
+    filled = b.reshape(b.cast(value, x.dtype), [*outer, *[1] * (mask.rank * len(places)), *rows])
+    filled = b.broadcast(filled, x.shape)
     return b.select(spread, b.add(x, filled) if accumulate else filled, x)
 
 

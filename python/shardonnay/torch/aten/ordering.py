@@ -118,11 +118,9 @@ def nanmedian_all(b: Builder, out: Result, x: Value) -> Value:
 @lowers(aten.searchsorted.Tensor)
 def searchsorted(
     b: Builder, out: Result, bounds: Value, x: Value, *, out_int32: bool = False, right: bool = False,
-    side: str | None = None, sorter: Value | None = None,
+    side: str | None = None,
 ) -> Value:  # fmt: skip
     """How many bounds are before each element."""
-    if sorter is not None:
-        raise b.refuse("searchsorted with a sorter; expected bounds in order: gather them first")
     shape = [*x.shape, bounds.shape[-1]]
     dtype = promoted([bounds, x])
     each = b.broadcast_dims(b.cast(x, dtype), shape, range(x.rank))
