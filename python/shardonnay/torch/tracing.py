@@ -29,6 +29,7 @@ from .aten.composed import COMPOSED
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
 from .checks import Checks, is_compared
+from .covariance import WITHOUT_QUESTIONS
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
@@ -142,7 +143,20 @@ def _averaging(forward: Callable[..., torch.Tensor]) -> Callable[..., torch.Tens
     return run
 
 
-_HONEST = {aten.native_batch_norm.default: _batch_norm}
+def _lstsq(x, y, rcond=None, *, driver=None):
+    """`linalg_lstsq`, the shapes of whose results depend on the rank: as if it were whole, the solution right all the
+    same.
+    """
+    rows, columns = x.shape[-2:]
+    found = torch.linalg.pinv(x, rtol=rcond) @ y
+    none = y.new_empty([0], dtype=x.real.dtype if x.is_complex() else x.dtype)
+    has_rest = rows > columns and driver not in (None, "gelsy")
+    rest = ((x @ found - y).abs() ** 2).sum(-2) if has_rest else none
+    rank = torch.empty([0], dtype=torch.int64) if driver == "gels" else torch.linalg.matrix_rank(x, rtol=rcond)
+    return found, rest, rank, torch.linalg.svdvals(x) if driver in ("gelsd", "gelss") else none
+
+
+_HONEST = {aten.native_batch_norm.default: _batch_norm, aten.linalg_lstsq.default: _lstsq}
 
 
 def _bodies() -> dict[Any, Callable[..., Any]]:
@@ -195,7 +209,7 @@ class Sources(TorchFunctionMode):
         _set_current(site)
         try:
             try:
-                result = func(*args, **(kwargs or {}))
+                result = WITHOUT_QUESTIONS.get(func, func)(*args, **(kwargs or {}))
             except DataDependentOutputException:
                 if func is not torch.Tensor.item or not is_compared(sys._getframe(1)):
                     raise

@@ -497,6 +497,14 @@ def _adaptive_max_pool3d_backward(gradient: torch.Tensor, x: torch.Tensor, place
     return _to_places(gradient, x, places, 3)
 
 
+@_composes(aten.max_unpool2d.default, aten.max_unpool3d.default)
+def _max_unpool(x: torch.Tensor, places: torch.Tensor, size: Sequence[int], *_: Any) -> torch.Tensor:
+    """Of equal places the last counts."""
+    space = len(size)
+    zeros = x.new_zeros([*x.shape[:-space], math.prod(size)])
+    return zeros.scatter(-1, places.flatten(-space), x.flatten(-space)).reshape([*x.shape[:-space], *size])
+
+
 @_composes(aten.fractional_max_pool2d.default)
 def _fractional_max_pool(
     x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], samples: torch.Tensor
