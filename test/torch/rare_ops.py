@@ -60,6 +60,8 @@ BY_HAND = {
     "max_unpool gradient": (
         lambda x: F.max_unpool2d(*F.max_pool2d(x, (2, 3), return_indices=True), (2, 3)), [X[None]],
     ),
+    "inv_ex of none": (lambda x: tuple(torch.linalg.inv_ex(x[:, :0, :0])), [X]),
+    "pinv of a triangle gradient": (lambda x: torch.linalg.pinv(x, hermitian=True), [X[..., :4]]),
     "pinv of none": (torch.linalg.pinv, [X[:, :, :0]]),
     "histc": (lambda x: torch.histc(x, 5, -2, 2), [X]),
     "histc of all": (lambda x: torch.histc(x, 5), [X]),

@@ -124,6 +124,8 @@ def lu_factor_ex(
 ) -> list[Value]:
     if not pivot:
         raise b.refuse("'aten.linalg_lu_factor_ex' without pivots, which torch has not for CPUs either")
+    if 0 in x.shape:  # LAPACK takes it for an error
+        return [x, *(b.full(0, part.shape, part.dtype) for part in out[1:])]
     return _lapack(b, "getrf", [x], [(part.shape, part.dtype) for part in out])
 
 

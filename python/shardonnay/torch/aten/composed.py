@@ -315,6 +315,8 @@ def _pinv(
     """Singular values at most `atol`, or `rtol` of the largest one, count as zero."""
     if not x.numel():
         return x.mT.clone()
+    if hermitian:  # of which one triangle is read
+        x = x.tril() + x.tril(-1).mH
     u, values, v = torch.linalg.svd(x, full_matrices=False)
     least = torch.zeros((), dtype=values.dtype) if atol is None else atol
     if rtol is None:
