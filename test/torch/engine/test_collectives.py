@@ -93,6 +93,19 @@ def test_all_reduce(kind, groups, ranks, tmp_path):
     programs.check(ranks, tmp_path)
 
 
+def test_a_column_that_was_a_row(ranks, tmp_path):
+    """It is contiguous, and its only column is not one element after the other."""
+    programs, all_ = Programs(), listed(GROUPS["all"])
+    gather = f'"stablehlo.all_gather"($0) <{{all_gather_dim = 1 : i64, {CHANNEL}, replica_groups = {all_}, ' \
+             'use_global_device_ids}>'
+    for at, element in enumerate(["bf16", "f16", "i16", "complex<f32>"]):
+        row, column = tensor((1, 3), element), tensor((3, 1), element)
+        programs.add("all_gather of a column", (1, 3), element, (3, 8), gather)
+        moved = programs.ops[at].replace(f"(%a{at})", f"(%t{at})").replace(row, column)
+        programs.ops[at] = f"%t{at} = stablehlo.transpose %a{at}, dims = [1, 0] : ({row}) -> {column}\n{moved}"
+    programs.check(ranks, tmp_path)
+
+
 MOVED = [*FLOATS, *SMALL, *INTEGERS, *COMPLEX, "i1", "i4"]
 
 

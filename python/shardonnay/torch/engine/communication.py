@@ -81,7 +81,9 @@ def _packed(type: TensorType, x: Value, is_gloo: bool) -> tuple[Value, Callable[
         return x.to(torch.uint8), lambda y: y.to(torch.bool)
     if len(type.shape) == 1:  # rows of one element each
         x = x.unsqueeze(1)
-    return x.contiguous().view(torch.uint8), lambda y: y.view(type.dtype)
+    # A dim of one element may have any stride and be contiguous, which a view of bytes does not take.
+    rows = x.clone(memory_format=torch.contiguous_format) if type.shape[-1:] == (1,) else x.contiguous()
+    return rows.view(torch.uint8), lambda y: y.view(type.dtype)
 
 
 @rule("stablehlo.all_gather")
