@@ -6,7 +6,7 @@ import torch
 
 from ..builder import Builder, Value
 from .indexing import gather, scatter
-from .table import Result, lowers
+from .table import Result, lowers, wide
 
 aten = torch.ops.aten
 SUM, MEAN, MAX = range(3)
@@ -108,7 +108,7 @@ def embedding_bag_weights_backward(
     bag = _bag_of(b, offsets, indices.shape[0], gradient.shape[0])
     rows = gather(b, weight, b.reshape(indices, [*indices.shape, 1]), [0])
     updates = gather(b, gradient, b.reshape(bag, [*bag.shape, 1]), [0])
-    products = b.sum(b.mul(rows, updates), [1])
+    products = b.cast(b.sum(b.cast(b.mul(rows, updates), wide(out.dtype)), [1]), out.dtype)
     if padding < 0:
         return products
     return b.select(b.compare("EQ", indices, b.like(padding, indices)), b.like(0, products), products)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from ..builder import Builder, Value, ints
-from .table import Result, lowers
+from .table import Result, lowers, wide
 
 aten = torch.ops.aten
 
@@ -154,5 +154,6 @@ def convolution_backward(
         results[1] = b.full(0, w.shape, w.dtype) if empty else weight_gradient(b, *pair, w.shape, stride, padding,
             dilation, groups)
     if mask[2]:
-        results[2] = b.sum(gradient, [0, *range(2, gradient.rank)])
+        total = b.sum(b.cast(gradient, wide(gradient.dtype)), [0, *range(2, gradient.rank)])
+        results[2] = b.cast(total, gradient.dtype)
     return results
