@@ -62,6 +62,11 @@ BY_HAND = {
     ),
     "inv_ex of none": (lambda x: tuple(torch.linalg.inv_ex(x[:, :0, :0])), [X]),
     "pinv of a triangle gradient": (lambda x: torch.linalg.pinv(x, hermitian=True), [X[..., :4]]),
+    "bias of halves gradient": (
+        F.conv3d, [torch.ones(size).bfloat16() for size in ((2, 1, 16, 20, 28), (4, 1, 1, 1, 1), (4,))],
+    ),
+    "istft": (lambda x: torch.istft(torch.stft(x, 8, window=torch.hann_window(8), return_complex=True), 8,
+                                    window=torch.hann_window(8)), [X.reshape(2, 36)]),
     "pinv of none": (torch.linalg.pinv, [X[:, :, :0]]),
     "histc": (lambda x: torch.histc(x, 5, -2, 2), [X]),
     "histc of all": (lambda x: torch.histc(x, 5), [X]),
@@ -268,6 +273,10 @@ def combining(m):
         "places of adaptive maxima": (lambda x: F.adaptive_max_pool2d(x, [3, 2], True), [image.round()]),
         "adaptive maxima gradient": (lambda x: F.adaptive_max_pool2d(x[0], [2, 3]), [image]),
         "adaptive maxima in three dims gradient": (lambda x: F.adaptive_max_pool3d(x, [2, 3, 2]), [image]),
+        "fractional maxima in three dims gradient": (
+            lambda x: F.fractional_max_pool3d(x[None], (2, 1, 3), (1, 3, 2),
+                                              _random_samples=torch.tensor([[[0.2, 0.7, 0.4]] * 2])), [image],
+        ),
         "places of fractional maxima": (
             lambda x: F.fractional_max_pool2d(x, (2, 3), [1, 3], True, _random_samples=samples), [image],
         ),

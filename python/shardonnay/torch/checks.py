@@ -38,9 +38,18 @@ class Checks(TorchDispatchMode):
             return func(*args, **(kwargs or {}))
         except DataDependentOutputException:
             answer = _answer(sys._getframe(1), whole=True)
+            if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
+                answer = False  # whether the windows leave a gap
             if answer is None:
                 raise
             return answer
+
+
+def _is_asked_by(frame: types.FrameType | None, function: Any) -> bool:
+    """Whether a function of torch's asks, in C++."""
+    while frame is not None and "func" not in frame.f_locals:
+        frame = frame.f_back
+    return frame is not None and frame.f_locals["func"] is function
 
 
 def is_compared(frame: types.FrameType | None) -> bool:

@@ -326,7 +326,7 @@ def trace(
                 raise _data_dependent(error) from error
             except RuntimeError as error:
                 if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
-                    raise _data_dependent(error) from error
+                    raise _data_dependent(error, "a function in C++") from error
                 name = re.search(r"HigherOrderOperator (\w+)", str(error))
                 if not name:
                     raise
@@ -390,9 +390,9 @@ def _users_site(error: Exception) -> Site:
     return Site(file, line)
 
 
-def _data_dependent(error: Exception) -> UnsupportedError:
+def _data_dependent(error: Exception, what: str = "") -> UnsupportedError:
     return UnsupportedError(
-        f"'{getattr(error, 'func', error)}': its result depends on the numbers in a tensor, which a program that is "
+        f"{what or repr(str(getattr(error, 'func', error)))}: its result depends on the numbers in a tensor, which a program that is "
         "compiled once does not know; expected shapes and branches that need no numbers (torch.where, masks)",
         _users_site(error),
     )

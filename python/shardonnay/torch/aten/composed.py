@@ -507,33 +507,35 @@ def _max_unpool(x: torch.Tensor, places: torch.Tensor, size: Sequence[int], *_: 
     return zeros.scatter(-1, places.flatten(-space), x.flatten(-space)).reshape([*x.shape[:-space], *size])
 
 
-@_composes(aten.fractional_max_pool2d.default)
+@_composes(aten.fractional_max_pool2d.default, aten.fractional_max_pool3d.default)
 def _fractional_max_pool(
     x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], samples: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Windows begin where a random sample says; the samples' last dim has those of columns and of rows."""
-    lead, extents = x.shape[:-2], x.shape[-2:]
-    places = []
-    for extent, size, count, sample in zip(extents, kernel, counts, (samples[..., 1], samples[..., 0])):
-        sample = sample.reshape(*lead, 1)
+    """Windows begin where a random sample says; of two the first is that of columns, of three that of the first dim."""
+    space = len(kernel)
+    lead, extents = x.shape[:-space], x.shape[-space:]
+    samples = samples.flip(-1) if space == 2 else samples
+    flat = torch.zeros([], dtype=torch.int64)
+    for dim, (extent, size, count) in enumerate(zip(extents, kernel, counts)):
+        sample = samples[..., dim].reshape(*lead, 1)
         step = torch.full((), (extent - size) / (count - 1) if count > 1 else 0, dtype=x.dtype)
         at = torch.arange(count)
         start = ((at + sample) * step).to(torch.int64) - (sample * step).to(torch.int64)
         start = torch.where(at == count - 1, extent - size, start)
-        places.append(start[..., None] + torch.arange(size))
-    flat = places[0][..., :, None, :, None] * extents[1] + places[1][..., None, :, None, :]
-    flat = flat.reshape(*lead, counts[0] * counts[1], kernel[0] * kernel[1])
-    taken = x.flatten(-2).gather(-1, flat.flatten(-2)).reshape(flat.shape)
+        own = [count if at == dim else size if at == dim + space else 1 for at in range(2 * space)]
+        flat = flat * extent + (start[..., None] + torch.arange(size)).reshape(*lead, *own)
+    flat = flat.reshape(*lead, math.prod(counts), math.prod(kernel))
+    taken = x.flatten(-space).gather(-1, flat.flatten(-2)).reshape(flat.shape)
     best = torch.argmax(taken, -1, keepdim=True)
     shape = [*lead, *counts]
     return taken.gather(-1, best).reshape(shape), flat.gather(-1, best).reshape(shape)
 
 
-@_composes(aten.fractional_max_pool2d_backward.default)
+@_composes(aten.fractional_max_pool2d_backward.default, aten.fractional_max_pool3d_backward.default)
 def _fractional_max_pool_backward(
     gradient: torch.Tensor, x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], places: torch.Tensor
 ) -> torch.Tensor:
-    return _to_places(gradient, x, places, 2)
+    return _to_places(gradient, x, places, len(kernel))
 
 
 # Ops on lists of tensors: one op for each.

@@ -277,6 +277,8 @@ lowers(aten.cummin)(_running_extreme(False))
 
 @lowers(aten.logcumsumexp)
 def logcumsumexp(b: Builder, out: Result, x: Value, dim: int) -> Value:
+    if x.dtype.is_complex:
+        raise b.refuse("logcumsumexp of complex numbers; expected torch.log(torch.cumsum(torch.exp(x), dim))")
     if not x.rank or not math.prod(x.shape):
         return x
     dim = dim_of(dim, x.rank)
