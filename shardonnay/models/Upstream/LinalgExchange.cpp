@@ -69,15 +69,17 @@ static bool isIdempotent(Operation *combiner) {
 }
 
 /// Result `number` is a position of some elements, and looks at itself only to
-/// stay what it is.
+/// stay what it is. In few bits a position may wrap to `kNowhere`.
 static bool isPositionOfSome(linalg::LinalgOp op, unsigned number) {
   auto select = op.getBlock()
                     ->getTerminator()
                     ->getOperand(number)
                     .getDefiningOp<arith::SelectOp>();
   BlockArgument soFar = op.getRegionOutputArgs()[number];
-  return select && isa<IntegerType, IndexType>(soFar.getType()) &&
-         !soFar.getType().isInteger(1) && soFar.hasOneUse() &&
+  Type type = soFar.getType();
+  bool isWide = type.isIndex() ||
+                (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() >= 32);
+  return select && isWide && soFar.hasOneUse() &&
          select.getFalseValue() == soFar && isPosition(select.getTrueValue());
 }
 
