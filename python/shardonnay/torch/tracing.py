@@ -393,6 +393,7 @@ def _users_site(error: Exception) -> Site:
 def _data_dependent(error: Exception, what: str = "") -> UnsupportedError:
     return UnsupportedError(
         f"{what or repr(str(getattr(error, 'func', error)))}: its result depends on the numbers in a tensor, which a "
-        "program that is compiled once does not know; expected shapes and branches that need no numbers (torch.where, masks)",
+        "program that is compiled once does not know; expected shapes and branches that need no numbers (torch.where, "
+        "masks)",
         _users_site(error),
     )

@@ -16,7 +16,7 @@ aten = torch.ops.aten
 COMPOSED: dict[Any, Callable[..., Any]] = {}
 
 
-def _composes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def composes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         COMPOSED.update(dict.fromkeys(ops, function))
         return function
@@ -24,7 +24,7 @@ def _composes(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return enter
 
 
-@_composes(aten._trilinear.default)
+@composes(aten._trilinear.default)
 def _trilinear(
     x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, without_x: Sequence[int], without_y: Sequence[int],
     without_z: Sequence[int], summed: Sequence[int], unroll_dim: int = 1,
@@ -40,7 +40,7 @@ def _trilinear(
     return torch.einsum(f"{','.join(names)}->{result}", x, y, z)
 
 
-@_composes(aten.lerp.Scalar)
+@composes(aten.lerp.Scalar)
 def _lerp(x: torch.Tensor, end: torch.Tensor, weight: complex) -> torch.Tensor:
     """torch's own decomposition asks on which side of a half the weight is for each element."""
     compute = get_computation_dtype(torch.result_type(x, end))
@@ -49,7 +49,7 @@ def _lerp(x: torch.Tensor, end: torch.Tensor, weight: complex) -> torch.Tensor:
     return found.to(x.dtype)
 
 
-@_composes(aten._weight_norm_interface_backward.default)
+@composes(aten._weight_norm_interface_backward.default)
 def _weight_norm_backward(
     gradient: torch.Tensor, direction: torch.Tensor, length: torch.Tensor, norms: torch.Tensor, dim: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -57,16 +57,6 @@ def _weight_norm_backward(
     others = [other for other in range(direction.dim()) if other != dim % direction.dim()]
     along = (gradient * direction).sum(others, keepdim=True)
     return (length / norms) * (gradient - direction * along / norms**2), along / norms
-
-
-@_composes(aten.addbmm.default)
-def _addbmm(
-    x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, *, beta: float = 1, alpha: float = 1
-) -> torch.Tensor:
-    if not x.is_floating_point() and not x.is_complex():
-        beta, alpha = int(beta), int(alpha)
-    found = torch.einsum("bij,bjk->ik", y, z) * alpha
-    return found if beta == 0 else found + beta * x
 
 
 # Losses.
@@ -78,7 +68,7 @@ def _shares(gradient: torch.Tensor, rows: int, reduction: int) -> torch.Tensor:
     return (gradient / rows if reduction == mean else gradient).reshape(-1, 1)
 
 
-@_composes(aten.multi_margin_loss_backward.default)
+@composes(aten.multi_margin_loss_backward.default)
 def _multi_margin_loss_backward(
     gradient: torch.Tensor, x: torch.Tensor, target: torch.Tensor, p: float, margin: float,
     weight: torch.Tensor | None = None, reduction: int = 1,
@@ -94,7 +84,7 @@ def _multi_margin_loss_backward(
     return (slope * _shares(gradient, rows.shape[0], reduction)).reshape(x.shape)
 
 
-@_composes(aten.multilabel_margin_loss_backward.default)
+@composes(aten.multilabel_margin_loss_backward.default)
 def _multilabel_margin_loss_backward(
     gradient: torch.Tensor, x: torch.Tensor, target: torch.Tensor, reduction: int, is_target: torch.Tensor
 ) -> torch.Tensor:
@@ -112,7 +102,7 @@ def _multilabel_margin_loss_backward(
 # Activations and quantization.
 
 
-@_composes(aten.rrelu_with_noise_functional.default)
+@composes(aten.rrelu_with_noise_functional.default)
 def _rrelu(
     x: torch.Tensor, noise: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
     generator: Any = None,
@@ -131,14 +121,14 @@ def _quantized(
     return ((whole.clamp(low, high) - zero) * step).to(x.dtype), (whole >= low) & (whole <= high)
 
 
-@_composes(aten.fake_quantize_per_tensor_affine_cachemask.default)
+@composes(aten.fake_quantize_per_tensor_affine_cachemask.default)
 def _fake_quantize(
     x: torch.Tensor, scale: float, zero: int, low: int, high: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return _quantized(x, scale, zero, low, high)
 
 
-@_composes(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default)
+@composes(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default)
 def _fake_quantize_by_tensors(
     x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor, enabled: torch.Tensor, low: int, high: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -147,7 +137,7 @@ def _fake_quantize_by_tensors(
     return torch.where(on, found, x), inside | ~on
 
 
-@_composes(aten.fake_quantize_per_channel_affine_cachemask.default)
+@composes(aten.fake_quantize_per_channel_affine_cachemask.default)
 def _fake_quantize_channels(
     x: torch.Tensor, scale: torch.Tensor, zero: torch.Tensor, axis: int, low: int, high: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -163,7 +153,7 @@ def _pairs(rows: int) -> tuple[torch.Tensor, torch.Tensor]:
     return first, second
 
 
-@_composes(aten._pdist_forward.default)
+@composes(aten._pdist_forward.default)
 def _pdist(x: torch.Tensor, p: float = 2) -> torch.Tensor:
     first, second = _pairs(x.shape[0])
     return torch.linalg.vector_norm(x[first] - x[second], p, -1)
@@ -183,14 +173,14 @@ def _distance_slope(apart: torch.Tensor, distance: torch.Tensor, p: float) -> to
     return torch.where(still, 0, slope)
 
 
-@_composes(aten._pdist_backward.default)
+@composes(aten._pdist_backward.default)
 def _pdist_backward(gradient: torch.Tensor, x: torch.Tensor, p: float, distance: torch.Tensor) -> torch.Tensor:
     first, second = _pairs(x.shape[0])
     change = gradient[:, None] * _distance_slope(x[first] - x[second], distance[:, None], p)
     return torch.zeros_like(x).index_add(0, first, change).index_add(0, second, -change)
 
 
-@_composes(aten._cdist_backward.default)
+@composes(aten._cdist_backward.default)
 def _cdist_backward(
     gradient: torch.Tensor, x: torch.Tensor, y: torch.Tensor, p: float, distance: torch.Tensor
 ) -> torch.Tensor:
@@ -198,132 +188,6 @@ def _cdist_backward(
     if not apart.numel():
         return torch.zeros_like(x)
     return (gradient[..., None] * _distance_slope(apart, distance[..., None], p)).sum(-2)
-
-
-# What follows from the factors of a matrix, A = P L U.
-
-
-def _order_of(pivots: torch.Tensor, rows: int) -> torch.Tensor:
-    """The rows that stand in each place after the swaps of each row with its pivot, which count from 1."""
-    places = torch.arange(rows)
-    order = places.expand(*pivots.shape[:-1], rows)
-    for row in range(pivots.shape[-1]):
-        other = pivots[..., row : row + 1].to(torch.int64) - 1
-        theirs = torch.where(places == other, order, 0).sum(-1, keepdim=True)
-        order = torch.where(places == row, theirs, torch.where(places == other, order[..., row : row + 1], order))
-    return order
-
-
-def _rows_by(x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    batch = torch.broadcast_shapes(x.shape[:-2], order.shape[:-1])
-    index = order.expand(*batch, order.shape[-1])[..., None].expand(*batch, *x.shape[-2:])
-    return x.expand(*batch, *x.shape[-2:]).gather(-2, index)
-
-
-@_composes(aten.linalg_lu_solve.default)
-def _lu_solve(
-    factors: torch.Tensor, pivots: torch.Tensor, y: torch.Tensor, *, left: bool = True, adjoint: bool = False
-) -> torch.Tensor:
-    if not left:
-        return aten.linalg_lu_solve(factors, pivots, y.mH, left=True, adjoint=not adjoint).mH
-    order = _order_of(pivots, factors.shape[-1])
-    solved = torch.linalg.solve_triangular
-    if adjoint:
-        inner = solved(factors.mH, y, upper=False)
-        return _rows_by(solved(factors.mH, inner, upper=True, unitriangular=True), torch.argsort(order, -1))
-    inner = solved(factors, _rows_by(y, order), upper=False, unitriangular=True)
-    return solved(factors, inner, upper=True)
-
-
-@_composes(aten.lu_unpack.default)
-def _lu_unpack(
-    factors: torch.Tensor, pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    rows, least = factors.shape[-2], min(factors.shape[-2:])
-    permutation = lower = upper = factors.new_empty([0])
-    if unpack_pivots:
-        permutation = (_order_of(pivots, rows)[..., None, :] == torch.arange(rows)[:, None]).to(factors.dtype)
-    if unpack_data:
-        lower = factors[..., :least].tril(-1) + torch.eye(rows, least, dtype=factors.dtype)
-        upper = factors[..., :least, :].triu()
-    return permutation, lower, upper
-
-
-@_composes(aten.linalg_lu.default)
-def _lu(x: torch.Tensor, *, pivot: bool = True) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    return torch.lu_unpack(*aten.linalg_lu_factor_ex(x, pivot=pivot)[:2])
-
-
-@_composes(aten.ormqr.default)
-def _ormqr(
-    x: torch.Tensor, tau: torch.Tensor, y: torch.Tensor, left: bool = True, transpose: bool = False
-) -> torch.Tensor:
-    """By the whole basis: what stands in the columns that have no reflection does not matter."""
-    basis = torch.linalg.householder_product(torch.nn.functional.pad(x, [0, x.shape[-2] - x.shape[-1]]), tau)
-    basis = basis.mH if transpose else basis
-    return basis @ y if left else y @ basis
-
-
-@_composes(aten.linalg_inv_ex.default)
-def _inv_ex(x: torch.Tensor, *, check_errors: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-    factors, pivots, info = aten.linalg_lu_factor_ex(x)
-    unit = torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape)
-    return aten.linalg_lu_solve(factors, pivots, unit), info
-
-
-@_composes(aten._linalg_solve_ex.default)
-def _solve_ex(
-    x: torch.Tensor, y: torch.Tensor, *, left: bool = True, check_errors: bool = False
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    factors, pivots, info = aten.linalg_lu_factor_ex(x)
-    vector = y.dim() == 1 or (y.dim() == x.dim() - 1 and y.shape == x.shape[:-1])
-    found = aten.linalg_lu_solve(factors, pivots, y[..., None] if vector else y, left=left)
-    return found[..., 0] if vector else found, factors, pivots, info
-
-
-def _sign_of(pivots: torch.Tensor) -> torch.Tensor:
-    """1 or -1: of an even or an odd number of swaps."""
-    swaps = (pivots != torch.arange(1, pivots.shape[-1] + 1)).sum(-1)
-    return 1 - 2 * (swaps % 2)
-
-
-def _by_columns(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(factors, pivots) of the matrix, or of its transpose where that is how its memory reads by columns, as the
-    gradients of determinants take them.
-    """
-    flipped = x.is_contiguous() and not x.is_complex()
-    return aten.linalg_lu_factor_ex(x.mT if flipped else x)[:2]
-
-
-@_composes(aten._linalg_det.default)
-def _det(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    factors, pivots = _by_columns(x)
-    return factors.diagonal(dim1=-2, dim2=-1).prod(-1) * _sign_of(pivots), factors, pivots
-
-
-@_composes(aten._linalg_slogdet.default)
-def _slogdet(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    factors, pivots = _by_columns(x)
-    diagonal = factors.diagonal(dim1=-2, dim2=-1)
-    return torch.sgn(diagonal).prod(-1) * _sign_of(pivots), diagonal.abs().log().sum(-1), factors, pivots
-
-
-@_composes(aten.linalg_pinv.atol_rtol_tensor)
-def _pinv(
-    x: torch.Tensor, *, atol: torch.Tensor | None = None, rtol: torch.Tensor | None = None, hermitian: bool = False
-) -> torch.Tensor:
-    """Singular values at most `atol`, or `rtol` of the largest one, count as zero."""
-    if not x.numel():
-        return x.mT.clone()
-    if hermitian:  # of which one triangle is read
-        x = x.tril() + x.tril(-1).mH
-    u, values, v = torch.linalg.svd(x, full_matrices=False)
-    least = torch.zeros((), dtype=values.dtype) if atol is None else atol
-    if rtol is None:
-        rtol = torch.where(least > 0, 0.0, torch.finfo(values.dtype).eps * max(x.shape[-2:]))
-    cutoff = torch.maximum(least[..., None], rtol[..., None] * values.amax(-1, keepdim=True))
-    inverse = torch.where(values > cutoff, 1 / values, 0).to(x.dtype)
-    return (v.mH * inverse[..., None, :]) @ u.mH
 
 
 # Segments: rows that follow each other.
@@ -349,7 +213,7 @@ def _is_plain(lengths: torch.Tensor | None, offsets: torch.Tensor | None, axis: 
     return said is not None and said.dim() == 1 and axis == 0
 
 
-@_composes(aten.segment_reduce.default)
+@composes(aten.segment_reduce.default)
 def _segment_reduce(
     data: torch.Tensor, reduce: str, *, lengths: torch.Tensor | None = None, indices: torch.Tensor | None = None,
     offsets: torch.Tensor | None = None, axis: int = 0, unsafe: bool = False, initial: float | None = None,
@@ -370,7 +234,7 @@ def _segment_reduce(
     return torch.where(count > 0, found / count.clamp(min=1), empty).to(data.dtype)
 
 
-@_composes(aten._segment_reduce_backward.default)
+@composes(aten._segment_reduce_backward.default)
 def _segment_reduce_backward(
     gradient: torch.Tensor, output: torch.Tensor, data: torch.Tensor, reduce: str, *,
     lengths: torch.Tensor | None = None, offsets: torch.Tensor | None = None, axis: int = 0,
@@ -394,7 +258,7 @@ def _segment_reduce_backward(
 # Others.
 
 
-@_composes(aten.mode.default)
+@composes(aten.mode.default)
 def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
     """The smallest of the most frequent elements, and where it is last."""
     if not x.dim():
@@ -409,14 +273,14 @@ def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> tuple[torch.
     return tuple(part if keepdim else part.squeeze(dim) for part in found)
 
 
-@_composes(aten.bucketize.Tensor)
+@composes(aten.bucketize.Tensor)
 def _bucketize(
     x: torch.Tensor, bounds: torch.Tensor, *, out_int32: bool = False, right: bool = False
 ) -> torch.Tensor:
     return aten.searchsorted.Tensor(bounds, x, out_int32=out_int32, right=right)
 
 
-@_composes(aten.searchsorted.Tensor)
+@composes(aten.searchsorted.Tensor)
 def _searchsorted(
     bounds: torch.Tensor, x: torch.Tensor, *, sorter: torch.Tensor | None = None, **keywords: Any
 ) -> torch.Tensor:
@@ -425,16 +289,16 @@ def _searchsorted(
     return aten.searchsorted.Tensor(bounds.gather(-1, sorter), x, **keywords)
 
 
-@_composes(aten.put.default)
+@composes(aten.put.default)
 def _put(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     return torch.index_put(x.flatten(), [index], source.reshape(index.shape), accumulate).reshape(x.shape)
 
 
-@_composes(aten.nonzero_static.default)
+@composes(aten.nonzero_static.default)
 def _nonzero_static(x: torch.Tensor, *, size: int, fill_value: int = -1) -> torch.Tensor:
-    """The first `size` places; those of all others are written behind the end, which is cut off."""
-    chosen = (x != 0).flatten()
-    at = torch.where(chosen, torch.cumsum(chosen, 0) - 1, size).clamp(max=size)
+    """The first `size` places; those of all others are written behind the end, which is left off."""
+    counted = (x != 0).flatten()
+    at = torch.where(counted, torch.cumsum(counted, 0) - 1, size).clamp(max=size)
     places = torch.full([size + 1], -1).scatter(0, at, torch.arange(x.numel()))[:size]
     found, stride = [], x.numel()
     for extent in x.shape:
@@ -443,7 +307,7 @@ def _nonzero_static(x: torch.Tensor, *, size: int, fill_value: int = -1) -> torc
     return torch.stack(found, 1) if found else places.new_empty([size, 0])
 
 
-@_composes(aten.frexp.Tensor)
+@composes(aten.frexp.Tensor)
 def _frexp(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """From the bits of the exponent; a number below the smallest normal one is scaled up first."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
@@ -456,7 +320,7 @@ def _frexp(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.where(plain, mantissa, x), torch.where(plain, exponent, 0).to(torch.int32)
 
 
-@_composes(aten.embedding_renorm.default)
+@composes(aten.embedding_renorm.default)
 def _embedding_renorm(x: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_type: float) -> torch.Tensor:
     """The rows that are looked up, no longer than `max_norm`."""
     read = torch.zeros(x.shape[0], dtype=torch.bool).index_fill(0, indices.reshape(-1), True)
@@ -464,7 +328,7 @@ def _embedding_renorm(x: torch.Tensor, indices: torch.Tensor, max_norm: float, n
     return x * torch.where(read & (norm > max_norm), max_norm / (norm + 1e-7), 1)[:, None]
 
 
-@_composes(aten.adaptive_max_pool2d.default, aten.adaptive_max_pool3d.default)
+@composes(aten.adaptive_max_pool2d.default, aten.adaptive_max_pool3d.default)
 def _adaptive_max_pool(x: torch.Tensor, counts: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """Windows of several sizes along a dim are all of the largest one, and have their last place again and again."""
     space = len(counts)
@@ -489,17 +353,17 @@ def _to_places(gradient: torch.Tensor, x: torch.Tensor, places: torch.Tensor, sp
     return zeros.scatter_add(-1, places.flatten(-space), gradient.flatten(-space)).reshape(x.shape)
 
 
-@_composes(aten.adaptive_max_pool2d_backward.default)
+@composes(aten.adaptive_max_pool2d_backward.default)
 def _adaptive_max_pool2d_backward(gradient: torch.Tensor, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     return _to_places(gradient, x, places, 2)
 
 
-@_composes(aten.adaptive_max_pool3d_backward.default)
+@composes(aten.adaptive_max_pool3d_backward.default)
 def _adaptive_max_pool3d_backward(gradient: torch.Tensor, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     return _to_places(gradient, x, places, 3)
 
 
-@_composes(aten.max_unpool2d.default, aten.max_unpool3d.default)
+@composes(aten.max_unpool2d.default, aten.max_unpool3d.default)
 def _max_unpool(x: torch.Tensor, places: torch.Tensor, size: Sequence[int], *_: Any) -> torch.Tensor:
     """Of equal places the last counts."""
     space = len(size)
@@ -507,7 +371,7 @@ def _max_unpool(x: torch.Tensor, places: torch.Tensor, size: Sequence[int], *_: 
     return zeros.scatter(-1, places.flatten(-space), x.flatten(-space)).reshape([*x.shape[:-space], *size])
 
 
-@_composes(aten.fractional_max_pool2d.default, aten.fractional_max_pool3d.default)
+@composes(aten.fractional_max_pool2d.default, aten.fractional_max_pool3d.default)
 def _fractional_max_pool(
     x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], samples: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -531,7 +395,7 @@ def _fractional_max_pool(
     return taken.gather(-1, best).reshape(shape), flat.gather(-1, best).reshape(shape)
 
 
-@_composes(aten.fractional_max_pool2d_backward.default, aten.fractional_max_pool3d_backward.default)
+@composes(aten.fractional_max_pool2d_backward.default, aten.fractional_max_pool3d_backward.default)
 def _fractional_max_pool_backward(
     gradient: torch.Tensor, x: torch.Tensor, kernel: Sequence[int], counts: Sequence[int], places: torch.Tensor
 ) -> torch.Tensor:
@@ -566,36 +430,6 @@ _ON_LISTS |= {
 }
 for _name, _function in _ON_LISTS.items():
     _packet = getattr(aten, f"_foreach_{_name}")
-    _composes(*(getattr(_packet, overload) for overload in _packet.overloads() if "out" not in overload))(
+    composes(*(getattr(_packet, overload) for overload in _packet.overloads() if "out" not in overload))(
         _for_each(_function)
     )
-
-
-# Exponentials of matrices.
-
-# A matrix of at most this norm, divided by 2**_SQUARINGS, is within reach of the polynomial; larger ones give NaNs.
-_SQUARINGS = 16
-_TERMS = 16
-
-
-@_composes(aten.linalg_matrix_exp.default)
-def _matrix_exp(x: torch.Tensor) -> torch.Tensor:
-    """The Taylor polynomial of the matrix divided by a power of two that brings its norm under a half, squared as
-    often: the remainder is below 1e-18. How often is a number of each matrix, so all squarings are there and some are
-    not taken.
-    """
-    if not x.numel():
-        return x.clone()
-    norm = x.abs().sum(-2).amax(-1)[..., None, None]
-    count = torch.clamp(torch.ceil(torch.log2(torch.clamp(norm, min=2.0**-2))) + 1, 0, _SQUARINGS)
-    small = x * torch.exp2(-count)
-    identity = torch.eye(x.shape[-1], dtype=x.dtype).expand(x.shape)
-    powers = [identity, small, small @ small]
-    powers += [powers[2] @ small, powers[2] @ powers[2]]
-    result: Any = 0
-    for first in range(_TERMS - 4, -1, -4):
-        part = sum(power / math.factorial(first + at) for at, power in enumerate(powers[:4]))
-        result = part + (result @ powers[4] if first < _TERMS - 4 else 0)
-    for at in range(_SQUARINGS):
-        result = torch.where(at < count, result @ result, result)
-    return torch.where(norm <= 2.0 ** (_SQUARINGS - 1), result, math.nan)
