@@ -11,6 +11,9 @@ X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.nu
 ROWS, BAGS, EACH = torch.tensor([0, 4, 1, 1, 2, 3, 0]), torch.tensor([0, 2, 2, 5]), models.numbers(7, seed=3)
 BOUNDS = torch.tensor([-1.0, 0.0, 1.0])
 V = models.numbers(6, 5)
+# An infinity and a NaN, each with finite neighbours that no result takes together with it.
+GAPS = models.numbers(2, 6, 6)
+GAPS[0, 2, 2], GAPS[1, 3, 3] = math.inf, math.nan
 
 
 def masked(x, value):
@@ -21,6 +24,12 @@ def masked(x, value):
 
 
 BY_HAND = {
+    **{
+        f"{mode} resize of gaps": (lambda x, mode=mode: F.interpolate(x[None], scale_factor=2, mode=mode), [GAPS])
+        for mode in ("nearest", "nearest-exact", "bilinear", "area")
+    },
+    "adaptive averages of gaps": (lambda x: F.adaptive_avg_pool2d(x, [3, 2]), [GAPS]),
+    "adaptive averages of unlike windows of gaps": (lambda x: F.adaptive_avg_pool2d(x, [4, 5]), [GAPS]),
     "rows of a transposed gradient": (lambda x, v: x.transpose(0, 1) @ v, [X, V]),
     "columns of a transposed gradient": (lambda x, v: v.T @ x.transpose(0, 1).reshape(12, 6).T, [X, V]),
     "as_strided_scatter": (

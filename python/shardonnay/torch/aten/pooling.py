@@ -1,7 +1,7 @@
 """Pooling and resizing, and their gradients.
 
-A pooling that is linear and works on each dim by itself is a product with a matrix for each dim, and so is its
-gradient.
+A pooling that is linear and works on each dim by itself is a matrix for each dim, and so is its gradient
+(`separable.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 from ..builder import Builder, Value, is_inexact
 from .indexing import scattered
 from .reductions import reduce_window
+from .separable import separable
 from .table import Result, lowers, lowest, wide
 
 aten = torch.ops.aten
@@ -206,16 +207,6 @@ for _space, _forward, _backward in (
 
 
 # Products with a matrix for each dim.
-
-
-def separable(b: Builder, x: Value, matrices: Sequence[torch.Tensor], dtype: torch.dtype) -> Value:
-    """The last dims of x, each multiplied by its matrix [result, x]."""
-    x = b.cast(x, wide(dtype))
-    for at, matrix in enumerate(matrices):
-        dim = x.rank - len(matrices) + at
-        product = b.dot(x, b.tensor(matrix.to(x.dtype)), ([dim], [1]))
-        x = b.transpose(product, [*range(dim), x.rank - 1, *range(dim, x.rank - 1)])
-    return b.cast(x, dtype)
 
 
 def _adaptive_matrix(extent: int, count: int) -> torch.Tensor:
