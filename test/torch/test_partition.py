@@ -204,6 +204,16 @@ def test_sequences_before_batches(batch_first):
     check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
 
 
+def test_what_is_resized_by_whole_factors_stays_where_it_is():
+    resizes = torch.nn.Upsample(scale_factor=2), torch.nn.AdaptiveAvgPool2d(8)
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 1), *resizes)
+    plan = partition(
+        model, lambda model, x: model(x).square().mean(), (torch.randn(2, 3, 16, 16),), {"dp": 4}, inputs=(Shard(2),),
+        params={"*": R}
+    )  # fmt: skip
+    assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
+
+
 def test_what_users_hold(fake_group):
     """DTensors of a module and its optimizer, as the plan places them, and a state dict that the module loads."""
     model, loss, batch = models.build("gpt")
