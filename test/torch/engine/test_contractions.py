@@ -50,13 +50,15 @@ def test_dot(name):
 
 
 def convolution(element, spatial, kernel, strides, pads, lhs, rhs, features=4, outputs=6, groups=1, batch_groups=1,
-                reverse=False, batch=2, dims=None):
-    """Input [b, 0, 1, f] and kernel [0, 1, i, o], unless `dims` says it otherwise."""
+                reverse=False, batch=2, turned=False):
+    """Input [b, 0, 1, f] and kernel [0, 1, i, o]; `turned`, as gradients have it, input [f, 0, 1, b]."""
     count = len(spatial)
     numbers_ = ", ".join(map(str, range(count)))
     sep = ", " if count else ""
-    dims = dims or f"[b{sep}{numbers_}, f]x[{numbers_}{sep}i, o]->[b{sep}{numbers_}, f]"
-    left, right = (batch, *spatial, features), (*kernel, features // groups, outputs)
+    first, last = "fb" if turned else "bf"
+    dims = f"[{first}{sep}{numbers_}, {last}]x[{numbers_}{sep}i, o]->[b{sep}{numbers_}, f]"
+    left = (features, *spatial, batch) if turned else (batch, *spatial, features)
+    right = (*kernel, features // groups, outputs)
     sizes = []
     for n, k, s, (a, b), dl, dr in zip(spatial, kernel, strides, pads, lhs, rhs):
         extent, reach = (max(n - 1, 0) * dl + min(n, 1)) + a + b, (k - 1) * dr + 1
@@ -97,7 +99,7 @@ def test_gradients_for_kernels(batch_groups):
     for stride, rhs, reverse in itertools.product((1, 2), (1, 2), (False, True)):
         for pad in ((0, 0), (2, 1), (-1, 1), (1, -2), (0, 3)):
             cases.append(convolution("f32", (13, 8), (5, 6), (stride, 1), (pad, (1, 1)), (1, 1), (rhs, 1), batch=4,
-                                     batch_groups=batch_groups, reverse=reverse))
+                                     batch_groups=batch_groups, reverse=reverse, turned=True))
     check(cases)
 
 

@@ -97,12 +97,14 @@ def _by_torch(lower: Lower, op: Op, x: Value, kernel: Value, sizes: _Sizes) -> V
             kernel = torch.flip(kernel, list(range(2, 2 + count))).unflatten(0, [groups, -1])
             kernel = kernel.transpose(1, 2).flatten(0, 1)
             return _TRANSPOSED[count](x, kernel, None, sizes.holes, edges, left, groups, sizes.spread)
-    if groups == 1 and max(sizes.holes) == 1 and math.prod(sizes.kernel) > math.prod(sizes.outputs):
+    roles = op.attributes["dimension_numbers"]
+    # A layer of the model has such a kernel too where its windows are large, but its batch comes first.
+    is_turned = roles["input_batch_dimension"] > roles["input_feature_dimension"]
+    if is_turned and groups == max(sizes.holes) == 1 and math.prod(sizes.kernel) > math.prod(sizes.outputs):
         return _weight_gradient(op, x, kernel, sizes, batches)
     padding = sizes.low
     if sizes.low != sizes.high or min(sizes.low) < 0 or max(sizes.holes) > 1:
-        shape = [op.operand(0).shape[op.attributes["dimension_numbers"][f"input_{name}_dimension"]] for name in
-                 ("batch", "feature")]  # fmt: skip
+        shape = [op.operand(0).shape[roles[f"input_{name}_dimension"]] for name in ("batch", "feature")]
         x, _ = _with_holes_and_edges(lower, x, TensorType((*shape, *sizes.extents), op.tensor().element), sizes)
         padding = [0] * count
     if batches > 1:
