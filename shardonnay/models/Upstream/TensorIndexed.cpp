@@ -82,15 +82,13 @@ std::optional<SmallVector<Batching>> batchingOf(tensor::GatherOp op) {
   return found;
 }
 
-/// `places` on a device, which count along `batching` from its shard's start.
-Value countFromShard(OpBuilder &builder, Location loc, Value places,
-                     ArrayRef<Batching> batching) {
+/// `places` with those in column `columns[n]` replaced by what `replace` makes
+/// of n and the place.
+Value replaceColumns(
+    OpBuilder &builder, Location loc, Value places, ArrayRef<Value> columns,
+    llvm::function_ref<Value(OpBuilder &, size_t, Value)> replace) {
   auto type = cast<RankedTensorType>(places.getType());
   int64_t rank = type.getRank();
-  SmallVector<Value> columns;
-  for (const Batching &each : batching)
-    columns.push_back(
-        arith::ConstantIndexOp::create(builder, loc, each.column));
   Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
                                         type.getElementType());
   SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
@@ -98,17 +96,31 @@ Value countFromShard(OpBuilder &builder, Location loc, Value places,
   auto body = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
     Value place = arguments[0];
     Value column = linalg::IndexOp::create(inside, loc, rank - 1);
-    for (auto [own, each] : llvm::zip_equal(columns, batching)) {
+    for (auto [number, own] : llvm::enumerate(columns)) {
       Value isOwn = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::eq,
                                           column, own);
-      Value number = linalg::IndexOp::create(inside, loc, each.placeDim);
-      place = arith::SelectOp::create(inside, loc, isOwn, number, place);
+      place = arith::SelectOp::create(
+          inside, loc, isOwn, replace(inside, number, arguments[0]), place);
     }
     linalg::YieldOp::create(inside, loc, place);
   };
   return linalg::GenericOp::create(builder, loc, type, places, empty, maps,
                                    kinds, body)
       .getResult(0);
+}
+
+/// `places` on a device, which count along `batching` from its shard's start.
+Value countFromShard(OpBuilder &builder, Location loc, Value places,
+                     ArrayRef<Batching> batching) {
+  SmallVector<Value> columns;
+  for (const Batching &each : batching)
+    columns.push_back(
+        arith::ConstantIndexOp::create(builder, loc, each.column));
+  return replaceColumns(builder, loc, places, columns,
+                        [&](OpBuilder &inside, size_t number, Value) -> Value {
+                          return linalg::IndexOp::create(
+                              inside, loc, batching[number].placeDim);
+                        });
 }
 
 /// A gathered dim of the source of which a device has a part, whose places are
@@ -163,29 +175,17 @@ Value PartialGather::positionIn(OpBuilder &inside, const ShardedColumn &each,
 }
 
 Value PartialGather::moveToPart(Value places) {
-  auto type = cast<RankedTensorType>(places.getType());
-  int64_t rank = type.getRank();
-  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                        type.getElementType());
-  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  auto body = [&](OpBuilder &inside, Location loc, ValueRange arguments) {
-    Value place = arguments[0];
-    Value column = linalg::IndexOp::create(inside, loc, rank - 1);
-    for (const ShardedColumn &each : sharded) {
-      Value isOwn = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::eq,
-                                          column, each.column);
-      Value position = clampTo(
-          inside, loc, positionIn(inside, each, arguments[0]), each.localSize);
-      place = arith::SelectOp::create(
-          inside, loc, isOwn,
-          castTo(inside, loc, type.getElementType(), position), place);
-    }
-    linalg::YieldOp::create(inside, loc, place);
-  };
-  return linalg::GenericOp::create(builder, loc, type, places, empty, maps,
-                                   kinds, body)
-      .getResult(0);
+  Type type = getElementTypeOrSelf(places.getType());
+  SmallVector<Value> columns =
+      llvm::map_to_vector(sharded, std::mem_fn(&ShardedColumn::column));
+  return replaceColumns(builder, loc, places, columns,
+                        [&](OpBuilder &inside, size_t number, Value place) {
+                          const ShardedColumn &each = sharded[number];
+                          return castTo(inside, loc, type,
+                                        clampTo(inside, loc,
+                                                positionIn(inside, each, place),
+                                                each.localSize));
+                        });
 }
 
 Value PartialGather::arePresent(Value places) {

@@ -70,14 +70,12 @@ def _summed(b: Builder, x: Value, dim: int, count: int) -> Value:
 
 def _read(b: Builder, x: Value, dim: int, matrix: torch.Tensor, taps: int) -> Value:
     """The sum of `taps` elements for each result, by their weights; of fewer the last is taken in parts."""
-    rows = matrix.shape[0]
-    places, weights = torch.zeros(rows, taps, dtype=torch.int64), torch.zeros(rows, taps, dtype=matrix.dtype)
-    for row, values in enumerate(matrix):
-        found = values.nonzero()[:, 0]
-        lacking = taps - len(found)
-        places[row] = torch.cat([found, found[-1:].expand(lacking)])
-        parts = matrix.new_tensor([*(2.0**-part for part in range(1, lacking + 1)), 2.0**-lacking])
-        weights[row] = torch.cat([values[found[:-1]], values[found[-1]] * parts])
+    counts = (matrix != 0).sum(1, keepdim=True)
+    behind = torch.arange(taps) - (counts - 1)
+    nonzeros_first = (matrix == 0).to(torch.int8).argsort(dim=1, stable=True)
+    places = nonzeros_first.gather(1, torch.arange(taps).minimum(counts - 1))
+    halvings = torch.where(behind < 0, 0, (behind + 1).minimum(taps - counts))
+    weights = matrix.gather(1, places) * 2.0**-halvings
     read = gather(b, x, b.tensor(places[..., None]), [dim])
     read = b.mul(read, b.broadcast_dims(b.tensor(weights.to(x.dtype)), read.shape, [0, 1]))
     total = b.sum(read, [1])

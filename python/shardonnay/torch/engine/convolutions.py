@@ -13,7 +13,7 @@ from .elements import TensorType, is_float
 from .lowering import Lowering, Value, rule
 from .program import Op
 from .shapes import known, padded
-from .windows import Window, windows_of
+from .windows import windows_of
 
 Lower = Lowering
 
@@ -62,6 +62,8 @@ def convolution(lower: Lower, op: Op, x: Value, kernel: Value, *pads: Value) -> 
     spatial, kernel_spatial = roles.get("input_spatial_dimensions", []), roles.get("kernel_spatial_dimensions", [])
     sizes = _Sizes.of(op, pads, spatial, kernel_spatial)
     target = op.tensor()
+    if any(0 in type.shape for type in (op.operand(0), op.operand(1), target)):
+        return torch.zeros(target.shape, dtype=target.dtype, device=lower.device)
     x = _summand(op.operand(0).element, target, x)
     kernel = _summand(op.operand(1).element, target, kernel)
     x = x.permute([roles["input_batch_dimension"], roles["input_feature_dimension"], *spatial])
@@ -70,8 +72,7 @@ def convolution(lower: Lower, op: Op, x: Value, kernel: Value, *pads: Value) -> 
     reversal = [at + 2 for at, flag in enumerate(op.attributes.get("window_reversal", [])) if flag]
     if reversal:
         kernel = torch.flip(kernel, reversal)
-    empty = any(0 in type.shape for type in (op.operand(0), op.operand(1), target))
-    if is_float(target.element) and len(spatial) in _FORWARD and not empty:
+    if is_float(target.element) and len(spatial) in _FORWARD:
         found = _by_torch(lower, op, x, kernel, sizes)
     else:
         found = _by_windows(lower, op, x, kernel, sizes)
@@ -86,17 +87,9 @@ def _by_torch(lower: Lower, op: Op, x: Value, kernel: Value, sizes: _Sizes) -> V
     count = len(sizes.extents)
     groups, batches = op.attributes.get("feature_group_count", 1), op.attributes.get("batch_group_count", 1)
     if batches == 1 and max(sizes.holes) > 1 and max(sizes.strides) == 1:
-        edges = [reach - low for reach, low in zip(sizes.reach(), sizes.low, strict=True)]
-        left = [
-            output - ((extent - 1) * hole + 1 + reach - 2 * edge)
-            for output, extent, hole, reach, edge in zip(
-                sizes.outputs, sizes.extents, sizes.holes, sizes.reach(), edges, strict=True
-            )
-        ]
-        if min(edges) >= 0 and all(0 <= more < hole for more, hole in zip(left, sizes.holes, strict=True)):
-            kernel = torch.flip(kernel, list(range(2, 2 + count))).unflatten(0, [groups, -1])
-            kernel = kernel.transpose(1, 2).flatten(0, 1)
-            return _TRANSPOSED[count](x, kernel, None, sizes.holes, edges, left, groups, sizes.spread)
+        found = _transposed(x, kernel, sizes, groups)
+        if found is not None:
+            return found
     roles = op.attributes["dimension_numbers"]
     # A layer of the model has such a kernel too where its windows are large, but its batch comes first.
     is_turned = roles["input_batch_dimension"] > roles["input_feature_dimension"]
@@ -110,6 +103,23 @@ def _by_torch(lower: Lower, op: Op, x: Value, kernel: Value, sizes: _Sizes) -> V
     if batches > 1:
         x = _batches_as_features(x, batches)
     return _FORWARD[count](x, kernel, None, sizes.strides, padding, sizes.spread, groups * batches)
+
+
+def _transposed(x: Value, kernel: Value, sizes: _Sizes, groups: int) -> Value | None:
+    """None where torch's has no such edges."""
+    count = len(sizes.extents)
+    edges = [reach - low for reach, low in zip(sizes.reach(), sizes.low, strict=True)]
+    left = [
+        output - ((extent - 1) * hole + 1 + reach - 2 * edge)
+        for output, extent, hole, reach, edge in zip(
+            sizes.outputs, sizes.extents, sizes.holes, sizes.reach(), edges, strict=True
+        )
+    ]
+    if min(edges) < 0 or not all(0 <= more < hole for more, hole in zip(left, sizes.holes, strict=True)):
+        return None
+    kernel = torch.flip(kernel, list(range(2, 2 + count))).unflatten(0, [groups, -1])
+    kernel = kernel.transpose(1, 2).flatten(0, 1)
+    return _TRANSPOSED[count](x, kernel, None, sizes.holes, edges, left, groups, sizes.spread)
 
 
 def _weight_gradient(op: Op, x: Value, gradient: Value, sizes: _Sizes, groups: int) -> Value:
@@ -159,19 +169,12 @@ def _by_windows(lower: Lower, op: Op, x: Value, kernel: Value, sizes: _Sizes) ->
     batches, groups = op.attributes.get("batch_group_count", 1), op.attributes.get("feature_group_count", 1)
     if batches > 1:
         x, batch, groups = _batches_as_features(x, batches), batch // batches, batches
-    outputs = [
-        max(0, Window(sizes.kernel, sizes.strides, sizes.spread).outputs(extent, at))
-        for at, extent in enumerate(spatial)
-    ]
-    if 0 in (batch, features, *spatial, *kernel_shape, *sizes.kernel, *target.shape):
-        return torch.zeros([batch, kernel_shape[0], *outputs], dtype=target.dtype,
-                           device=x.device if isinstance(x, torch.Tensor) else None)  # fmt: skip
     extents = [batch, groups * kernel_shape[1], *spatial]
     patches = windows_of(x, extents, [1, 1, *sizes.kernel], [1, 1, *sizes.strides], [1, 1, *sizes.spread])
-    rows = patches.reshape([batch, groups, kernel_shape[1], *outputs, *sizes.kernel])
+    rows = patches.reshape([batch, groups, kernel_shape[1], *sizes.outputs, *sizes.kernel])
     order = [1, 0, *range(3, 3 + count), 2, *range(3 + count, 3 + 2 * count)]
     inner = math.prod([kernel_shape[1], *sizes.kernel])
     rows = rows.permute(order).reshape([groups, -1, inner])
     columns = kernel.reshape([groups, kernel_shape[0] // groups, inner]).transpose(1, 2)
-    found = torch.matmul(rows, columns).reshape([groups, batch, *outputs, kernel_shape[0] // groups])
+    found = torch.matmul(rows, columns).reshape([groups, batch, *sizes.outputs, kernel_shape[0] // groups])
     return found.permute([1, 0, 2 + count, *range(2, 2 + count)]).flatten(1, 2)

@@ -75,7 +75,7 @@ def reuse(graph: fx.Graph, aliases: dict[int, int]) -> None:
 
 def reuse_temporaries(graph: fx.Graph) -> None:
     """Writes what is computed element by element over an operand of the same type that nothing reads from there on:
-    memory that is asked for anew is paged in anew.
+    fresh memory has to be paged in.
     """
     place = {node: at for at, node in enumerate(graph.nodes)}
     for value in graph.nodes:
