@@ -203,6 +203,9 @@ std::vector<Merge> findSeeds(ModuleOp module, std::vector<Merge> merges) {
     if (number == numbers.end())
       continue;
     PackedNumbers::Slice tensors = graph.ops().tensors(number->second);
+    // Arguments of what one device computes have no shardings.
+    if (llvm::is_contained(tensors, kNone))
+      continue;
     for (const DimGroup &group : merge.groups)
       if (losesAxes(group, graph.sharding(tensors[0]),
                     graph.sharding(tensors[1])))

@@ -198,3 +198,17 @@ func.func @window(%tokens: tensor<4x8x16xf32> {sdy.sharding = #sdy.sharding<@mes
   %3 = stablehlo.reshape %2 : (tensor<28x16xf32>) -> tensor<4x7x16xf32>
   return %3 : tensor<4x7x16xf32>
 }
+
+// What one device computes has no shardings, its arguments neither.
+// CHECK-LABEL: func @on_one_device
+func.func @on_one_device(%x: tensor<13x8xf32>, %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<104xf32>, tensor<8xf32>) {
+  // CHECK: spmd.on_device
+  // CHECK: stablehlo.reshape {{.*}} : (tensor<13x8xf32>) -> tensor<104xf32>
+  %0 = sdy.constant dense<0.0> : tensor<104xf32>
+  %1 = spmd.on_device 1 @mesh(%x) else(%0) {
+  ^bb0(%part: tensor<13x8xf32>):
+    %2 = stablehlo.reshape %part : (tensor<13x8xf32>) -> tensor<104xf32>
+    spmd.return %2 : tensor<104xf32>
+  } : (tensor<13x8xf32>, tensor<104xf32>) -> tensor<104xf32>
+  return %1, %y : tensor<104xf32>, tensor<8xf32>
+}
