@@ -88,7 +88,8 @@ class Executable:
 
     It runs on `devices`, a partition each; on `replicas` > 1 as that many replicas, device r * partitions + p being
     partition p of replica r. Under jax.distributed every process makes the same one; `positions` are the devices that
-    this process runs. optimize: False compiles about three times as fast; for large programs that run once.
+    this process runs. optimize: False compiles about three times as fast, for large programs that run once,
+    and rounds where the text does.
     """
 
     def __init__(self, text, devices, optimize=True, replicas=1):
@@ -115,6 +116,7 @@ class Executable:
             build.debug_options.xla_backend_optimization_level = 0
             build.debug_options.xla_llvm_disable_expensive_passes = True
             options.env_option_overrides = [
+                ("xla_allow_excess_precision", False),
                 ("xla_cpu_use_fusion_emitters", False),
                 ("xla_cpu_parallel_codegen_split_count", 1),
             ]

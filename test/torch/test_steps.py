@@ -57,7 +57,7 @@ def test_optimizer_of_matrices(name):
     model, loss, batch = mlp()
     for parameter in model.parameters():
         parameter.requires_grad_(parameter.ndim == 2)
-    check_whole(model, loss, batch, MATRICES[name], steps=2, slack=50)
+    check_whole(model, loss, batch, MATRICES[name], steps=2, slack=10)
 
 
 def test_optimizer_whose_states_are_not_known():

@@ -11,7 +11,7 @@ aten = torch.ops.aten
 Pairs = tuple[list[int], list[int]]
 
 
-def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value:
+def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs, dtype: torch.dtype | None) -> Value:
     """The product, with dims of the operands apart that a view has made one of, which eager does for products of more
     than two dims.
 
@@ -28,7 +28,7 @@ def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value
     def spread(dims: Pairs) -> Pairs:
         return [at for dim in dims[0] for at in groups[dim]], [at for dim in dims[1] for at in others[dim]]
 
-    result = b.dot(x, y, spread(contract), spread(batch))
+    result = b.dot(x, y, spread(contract), spread(batch), dtype)
     kept = [_free(groups, contract[0], batch[0]), _free(others, contract[1], batch[1])]
     order = list(range(len(spread(batch)[0])))
     for dims in kept:  # the product has them in the order of its operand, which may be another before a transpose
@@ -46,14 +46,16 @@ def _apart(merged: list[list[int]], whole: list[int]) -> list[int]:
     return [dim for dim, sizes in enumerate(merged) if len(sizes) > 1 and dim not in whole]
 
 
-def product(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs = ([], [])) -> Value:
+def product(
+    b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs = ([], []), dtype: torch.dtype | None = None
+) -> Value:
     """A contraction, in the shape of `_dot`; integers and booleans too, which torch multiplies as it does other
-    numbers.
+    numbers. dtype: of the result, if it is not that of x.
     """
     if x.dtype == torch.bool:
         wide_ = b.dot(b.cast(x, torch.int32), b.cast(y, torch.int32), contract, batch)
         return b.cast(wide_, torch.bool)
-    return _dot(b, x, y, contract, batch)
+    return _dot(b, x, y, contract, batch, dtype)
 
 
 @lowers(aten.mm)
@@ -76,6 +78,13 @@ def dot(b: Builder, out: Result, x: Value, y: Value) -> Value:
     return product(b, x, y, ([0], [0]))
 
 
+def _unrounded(dtype: torch.dtype, beta: Number, alpha: Number) -> torch.dtype | None:
+    """The type of a product that is scaled before it is rounded: polynomials of matrices in half types, as Muon's,
+    magnify what a second rounding loses. A bias alone is worth no sum over devices in a wider type.
+    """
+    return None if alpha == 1 and beta in (0, 1) else wide(dtype)
+
+
 def _added(b: Builder, out: Result, bias: Value, result: Value, beta: Number, alpha: Number) -> Value:
     compute = wide(out.dtype)
     result = b.cast(result, compute)
@@ -93,12 +102,14 @@ def _added(b: Builder, out: Result, bias: Value, result: Value, beta: Number, al
 
 @lowers(aten.addmm)
 def addmm(b: Builder, out: Result, bias: Value, x: Value, y: Value, *, beta: Number = 1, alpha: Number = 1) -> Value:
-    return _added(b, out, bias, product(b, x, y, ([1], [0])), beta, alpha)
+    found = product(b, x, y, ([1], [0]), dtype=_unrounded(out.dtype, beta, alpha))
+    return _added(b, out, bias, found, beta, alpha)
 
 
 @lowers(aten.baddbmm)
 def baddbmm(b: Builder, out: Result, bias: Value, x: Value, y: Value, *, beta: Number = 1, alpha: Number = 1) -> Value:
-    return _added(b, out, bias, product(b, x, y, ([2], [1]), ([0], [0])), beta, alpha)
+    found = product(b, x, y, ([2], [1]), ([0], [0]), _unrounded(out.dtype, beta, alpha))
+    return _added(b, out, bias, found, beta, alpha)
 
 
 def _ragged_dot(b: Builder, out: Result, x: Value, y: Value, ends: Value, contracted: bool) -> Value:
