@@ -32,7 +32,16 @@ def polynomials(x):
     return x.float()
 
 
+def layers(x):
+    """What forward-mode AD finds parameters of, whose tangents are zero."""
+    return F.layer_norm(F.gelu(x @ W.T[:, :4].abs()), [4], EACH[:4], EACH[3:]) @ V[:4]
+
+
 BY_HAND = {
+    "jvp of layers": (lambda x: torch.func.jvp(layers, (x,), (torch.ones_like(x),)), [W]),
+    "hessian of layers": (lambda x: torch.func.vmap(torch.func.hessian(lambda x: layers(x).sum()))(x), [W]),
+    "jacfwd of layers": (torch.func.jacfwd(layers), [W]),
+    "linearize": (lambda x: torch.func.linearize(torch.sin, x)[1](x), [W]),
     "polynomials of halves": (polynomials, [W.bfloat16()]),
     **{
         f"{mode} resize of gaps": (lambda x, mode=mode: F.interpolate(x[None], scale_factor=2, mode=mode), [GAPS])

@@ -166,7 +166,16 @@ def _lstsq(x, y, rcond=None, *, driver=None):
     return found, rest, rank, torch.linalg.svdvals(x) if driver in ("gelsd", "gelss") else none
 
 
-_HONEST = {aten.native_batch_norm.default: _batch_norm, aten.linalg_lstsq.default: _lstsq}
+def _zeros(size, **keywords):
+    """What forward-mode AD makes for a tangent that is zero; fake tensors lose its device in ops of several tensors."""
+    return torch.zeros(size, **keywords)
+
+
+_HONEST = {
+    aten.native_batch_norm.default: _batch_norm,
+    aten.linalg_lstsq.default: _lstsq,
+    aten._efficientzerotensor.default: _zeros,
+}
 
 
 def _bodies() -> dict[Any, Callable[..., Any]]:

@@ -307,6 +307,11 @@ def _nonzero_static(x: torch.Tensor, *, size: int, fill_value: int = -1) -> torc
     return torch.stack(found, 1) if found else places.new_empty([size, 0])
 
 
+@composes(aten._new_zeros_with_same_feature_meta.default)
+def _zero_tangent(x: torch.Tensor, like: torch.Tensor, *, self_num_batch_dims: int = 0) -> torch.Tensor:
+    return x.new_zeros([*x.shape[:self_num_batch_dims], *like.shape])
+
+
 @composes(aten.frexp.Tensor)
 def _frexp(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """From the bits of the exponent; a number below the smallest normal one is scaled up first."""
