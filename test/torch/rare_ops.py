@@ -98,6 +98,8 @@ BY_HAND = {
     "pinv of none": (torch.linalg.pinv, [X[:, :, :0]]),
     "histc": (lambda x: torch.histc(x, 5, -2, 2), [X]),
     "histc of all": (lambda x: torch.histc(x, 5), [X]),
+    "histc of halves": (lambda x: (torch.histc(x, 7), torch.histc(x.half(), 9, -3, 3)), [models.numbers(200).bfloat16()]),
+    "take of one": (lambda x, at: (torch.take(x, at), torch.take(x[0, 0, 0], at - 4)), [X, torch.tensor(4)]),
     "polar": (lambda x: torch.polar(x.abs(), x), [X]),
     "adaptive_max gradient": (lambda x: F.adaptive_max_pool2d(x[None], [2, 3]), [X]),
     "quantile": (lambda x: torch.quantile(x, 0.3, dim=1), [X]),

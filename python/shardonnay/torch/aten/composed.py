@@ -289,6 +289,12 @@ def _searchsorted(
     return aten.searchsorted.Tensor(bounds.gather(-1, sorter), x, **keywords)
 
 
+@composes(aten.take.default)
+def _take(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The op itself: Python's brackets ask an index without dims for its number."""
+    return aten.index.Tensor(x.reshape(-1), [index])
+
+
 @composes(aten.put.default)
 def _put(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     return torch.index_put(x.flatten(), [index], source.reshape(index.shape), accumulate).reshape(x.shape)

@@ -159,19 +159,25 @@ lowers(aten.argmin)(_only_position(False))
 
 @lowers(aten.histc)
 def histc(b: Builder, out: Result, x: Value, bins: int = 100, low: float = 0, high: float = 0) -> Value:
-    """How many elements are in each of equal parts of [low, high]; of all elements, if the two are equal."""
+    """How many elements are in each of equal parts of [low, high]; of all elements, if the two are equal. Each step is
+    rounded as half types are, which decides for a part.
+    """
     x = b.reshape(x, [math.prod(x.shape)])
-    compute = b.cast(x, torch.float64)
     if low == high:
-        bounds = [b.broadcast(extreme(b, compute, [0], largest), x.shape) for largest in (False, True)]
+        bounds = [b.broadcast(extreme(b, x, [0], largest), x.shape) for largest in (False, True)]
         same = b.compare("EQ", *bounds)
-        one = b.like(1, compute)
+        one = b.like(1, x)
         bounds = [b.select(same, b.sub(bounds[0], one), bounds[0]), b.select(same, b.add(bounds[1], one), bounds[1])]
     else:
-        bounds = [b.like(low, compute), b.like(high, compute)]
-    place = b.div(b.mul(b.sub(compute, bounds[0]), b.like(bins, compute)), b.sub(bounds[1], bounds[0]))
-    place = b.binary("minimum", b.unary("floor", place), b.like(bins - 1, compute))
-    inside = b.binary("and", b.compare("GE", compute, bounds[0]), b.compare("LE", compute, bounds[1]))
+        bounds = [b.like(low, x), b.like(high, x)]
+
+    def step(op: Callable[[Value, Value], Value], *operands: Value) -> Value:
+        return b.cast(op(*(b.cast(operand, wide(x.dtype)) for operand in operands)), x.dtype)
+
+    from_low, extent = step(b.sub, x, bounds[0]), step(b.sub, bounds[1], bounds[0])
+    place = b.cast(step(b.div, step(b.mul, from_low, b.like(bins, x)), extent), torch.float64)
+    place = b.binary("minimum", b.unary("floor", place), b.like(bins - 1, place))
+    inside = b.binary("and", b.compare("GE", x, bounds[0]), b.compare("LE", x, bounds[1]))
     at = b.broadcast_dims(b.cast(place, torch.int64), [x.shape[0], bins], [0])
     here = b.compare("EQ", at, b.iota(at.shape, 1, torch.int64))
     here = b.binary("and", here, b.broadcast_dims(inside, at.shape, [0]))
