@@ -98,7 +98,9 @@ BY_HAND = {
     "pinv of none": (torch.linalg.pinv, [X[:, :, :0]]),
     "histc": (lambda x: torch.histc(x, 5, -2, 2), [X]),
     "histc of all": (lambda x: torch.histc(x, 5), [X]),
-    "histc of halves": (lambda x: (torch.histc(x, 7), torch.histc(x.half(), 9, -3, 3)), [models.numbers(200).bfloat16()]),
+    "histc of halves": (
+        lambda x: (torch.histc(x, 7), torch.histc(x.half(), 9, -3, 3)), [models.numbers(200).bfloat16()],
+    ),
     "take of one": (lambda x, at: (torch.take(x, at), torch.take(x[0, 0, 0], at - 4)), [X, torch.tensor(4)]),
     "polar": (lambda x: torch.polar(x.abs(), x), [X]),
     "adaptive_max gradient": (lambda x: F.adaptive_max_pool2d(x[None], [2, 3]), [X]),
@@ -124,6 +126,27 @@ BY_HAND = {
     "sgn gradient": (torch.sgn, [X]),
     "multi_margin of a number gradient": (lambda x: F.multi_margin_loss(x, torch.tensor(0)), [torch.tensor(0.5)]),
 }
+
+
+def numbers(m):
+    """Functions of numbers that are composed of others."""
+    shape, dtype, integers = m.filled(0, 3), m.pick(torch.float32, torch.float64), m.pick(torch.int8, torch.int64)
+    x, n, k = m.tensor(shape, dtype), m.pick(-1, 0, 1, 2, 4), m.draw.randint(1, 6)
+    first, second = m.tensor(shape, integers), m.tensor(m.broadcast_partner(shape), integers)
+    names = [name for name in dir(torch.special) if "_polynomial_" in name]
+    low, high = sorted(m.tensor([2], dtype).tolist())
+    return {
+        "gcd": (torch.gcd, [first, second]),
+        "lcm": (torch.lcm, [first, second]),
+        "nextafter": (torch.nextafter, [x, x.flip(-1) if shape else -x]),
+        "ndtri": (torch.special.ndtri, [torch.cat([x.sigmoid().flatten(), x.new_tensor([0, 1, -1, 1e-9])])]),
+        "spherical_bessel_j0": (torch.special.spherical_bessel_j0, [x.round()]),
+        "modified_bessel_i1": (torch.special.modified_bessel_i1, [x]),
+        "histogram": (lambda x: tuple(torch.histogram(x, k, density=True)), [x]),
+        "histogram of a range": (lambda x: tuple(torch.histogram(x, k, range=(low, high + 1), weight=x.abs())), [x]),
+        "histogram by edges": (lambda x: tuple(torch.histogram(x, torch.arange(k + 1).to(x))), [x]),
+        **{name: (lambda x, name=name: getattr(torch.special, name)(x, n), [x / 4]) for name in names},
+    }
 
 
 def linear_algebra(m):
@@ -409,5 +432,5 @@ def others(m):
     }  # fmt: skip
 
 
-FAMILIES = [linear_algebra, factors, grouped, special, distances, margins, combining, resizes, alignments, lists,
-            others]  # fmt: skip
+FAMILIES = [numbers, linear_algebra, factors, grouped, special, distances, margins, combining, resizes, alignments,
+  lists, others]  # fmt: skip

@@ -155,3 +155,9 @@ def polygamma(b: Builder, out: Result, n: int, x: Value) -> Value:
         slope = _plus(b, b.mul(slope, cotangent), coefficient)
     reflected = b.sub(_times(b, right, (-1) ** n), _times(b, slope, math.pi ** (n + 1)))
     return b.cast(b.select(small, reflected, right), out.dtype)
+
+
+@lowers(prims.nextafter)
+def nextafter(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
+    x, y = (given(b, operand, out.shape, out.dtype) for operand in (x, y))
+    return b.binary("chlo.next_after", x, y)
