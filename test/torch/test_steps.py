@@ -1,5 +1,6 @@
 """Captured training steps, whole, against eager PyTorch."""
 
+import builtins
 import functools
 
 import models
@@ -121,6 +122,21 @@ def test_hooks_of_an_optimizer():
         return made
 
     check_whole(*mlp(), optimizer, slack=5)
+
+
+def test_builtins_stay_while_an_optimizer_is_traced():
+    """Adafactor compares tensors by `max`, which is another in its module, and is gone from there afterwards."""
+    seen = []
+
+    def optimizer(parameters):
+        made = OPTIMIZERS["adafactor"](parameters)
+        made.register_step_pre_hook(lambda *_: seen.append((builtins.max, max)))
+        return made
+
+    before = builtins.max
+    capture_step(*mlp(), optimizer=optimizer)
+    assert seen == [(before, before)]
+    assert not {"min", "max"} & set(vars(torch.optim._adafactor))
 
 
 def test_hooks_of_parameters():

@@ -5,10 +5,10 @@ The optimizer's own `step` runs in the trace, on traced parameters and states th
 
 from __future__ import annotations
 
-import builtins
 import collections
 import contextlib
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -95,15 +95,32 @@ def _extreme(builtin: Callable[..., Any], function: Callable[..., torch.Tensor])
     return result
 
 
+_EXTREMES = {"min": _extreme(min, torch.minimum), "max": _extreme(max, torch.maximum)}
+
+
 @contextlib.contextmanager
-def _numbers_as_tensors() -> Iterator[None]:
-    """While it lasts, an optimizer that asks a tensor for its number goes on with the tensor."""
-    with (
-        _NumbersAsTensors(),
-        replaced(builtins, "min", _extreme(min, torch.minimum)),
-        replaced(builtins, "max", _extreme(max, torch.maximum)),
-    ):
+def _numbers_as_tensors(optimizer: torch.optim.Optimizer) -> Iterator[None]:
+    """While it lasts, an optimizer that asks a tensor for its number goes on with the tensor.
+
+    `min` and `max` are others in the modules that its `step` is written in, and nowhere else.
+    """
+    steps = [vars(kind)["step"] for kind in type(optimizer).__mro__ if "step" in vars(kind)]
+    with _NumbersAsTensors(), contextlib.ExitStack() as stack:
+        for module in {id(found): found for found in (inspect.unwrap(step).__globals__ for step in steps)}.values():
+            stack.enter_context(_shadowed(module))
         yield
+
+
+@contextlib.contextmanager
+def _shadowed(module: dict[str, Any]) -> Iterator[None]:
+    before = {name: module[name] for name in _EXTREMES if name in module}
+    module.update(_EXTREMES)
+    try:
+        yield
+    finally:
+        for name in _EXTREMES:
+            del module[name]
+        module.update(before)
 
 
 def _exact(key: str, state: torch.Tensor) -> torch.Tensor:
@@ -213,7 +230,7 @@ class FunctionalOptimizer:
         for name, parameter in updated.items():
             parameter.grad = gradients[name]
             optimizer.state[parameter] = {key: _exact(key, value) for key, value in states[name].items()}
-        with torch.no_grad(), _numbers_as_tensors():
+        with torch.no_grad(), _numbers_as_tensors(optimizer):
             optimizer.step()
         after = {
             name: {
