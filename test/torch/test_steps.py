@@ -350,12 +350,28 @@ def test_a_model_on_the_meta_device():
         (lambda x: x.tensor_split(x[0].long()), "depends on the numbers"),
         (lambda x: torch.special.gammainc(x, x), "has no entry in the table"),
         (lambda x: x.view(torch.complex64), "view_as_complex"),
+        (lambda x: torch.amp.GradScaler("cpu").scale(x), "a loss that torch.amp.GradScaler scales"),
     ],
 )
 def test_refused_with_its_line(function, message):
     with pytest.raises(UnsupportedError, match=message) as refused:
         capture(function, [torch.ones(4)]).text
     assert "test_steps.py" in str(refused.value)
+
+
+@pytest.mark.filterwarnings("ignore:.*prototype stage", "ignore:.*beta state", "ignore:.*quantize")
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda x: torch.nested.nested_tensor([x, x[:1]]), "a nested tensor, .*to_padded_tensor"),
+        (lambda x: torch.nested.nested_tensor([x, x[:1]], layout=torch.jagged), "a nested tensor"),
+        (torch.Tensor.to_sparse, r"a tensor that is torch\.sparse_coo, .*to_dense\(\)"),
+        (lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8), r"a tensor that is quantized, .*dequantize\(\)"),
+    ],
+)
+def test_inputs_that_are_not_dense_are_named(make, message):
+    with pytest.raises(TypeError, match=rf"inputs\.0\.mask: {message}"):
+        capture_step(mlp()[0], lambda model, batch: model(batch["mask"]), {"mask": make(models.numbers(2, 3))})
 
 
 def test_a_loss_of_several_elements():

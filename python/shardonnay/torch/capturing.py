@@ -105,6 +105,13 @@ class Inputs:
     def add(self, name: str, kind: str, value: torch.Tensor) -> None:
         if name in self.names or name == SEED:
             raise ValueError(f"two arguments of the program would be called '{name}'; rename the {kind}")
+        if value.is_nested:
+            raise TypeError(
+                f"{name}: a nested tensor, expected a dense one: torch.nested.to_padded_tensor, and lengths or a mask"
+            )
+        if value.layout != torch.strided or value.is_quantized:
+            found, made = ("quantized", "dequantize") if value.is_quantized else (value.layout, "to_dense")
+            raise TypeError(f"{name}: a tensor that is {found}, expected a dense one, as its {made}() is")
         self.names.append(name)
         self.kinds.append(kind)
         self.values.append(value)

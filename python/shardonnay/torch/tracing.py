@@ -153,6 +153,21 @@ def _averaging(forward: Callable[..., torch.Tensor]) -> Callable[..., torch.Tens
     return run
 
 
+def _refusing(scale: Callable[..., Any]) -> Callable[..., Any]:
+    """`GradScaler.scale`, which is refused: nothing would divide the gradients again."""
+
+    def run(self: Any, outputs: Any) -> Any:
+        if not self.is_enabled():
+            return scale(self, outputs)
+        raise UnsupportedError(
+            "a loss that torch.amp.GradScaler scales, whose gradients a step does not divide again; expected the loss "
+            "itself, under autocast to bfloat16, which needs no scale, or GradScaler(enabled=False)",
+            Site(*caller()),
+        )
+
+    return run
+
+
 def _lstsq(x, y, rcond=None, *, driver=None):
     """`linalg_lstsq`, the shapes of whose results depend on the rank: as if it were whole, the solution right all the
     same.
@@ -312,6 +327,7 @@ def _settings() -> Iterator[None]:
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.enter_context(_without_mkldnn())
         stack.enter_context(replaced(torch.distributions.Distribution, "_validate_args", False))
+        stack.enter_context(replaced(torch.amp.GradScaler, "scale", _refusing(torch.amp.GradScaler.scale)))
         # The batch is whole here, and so are its statistics; SyncBatchNorm's own forward refuses what is on no GPU.
         for kind in (_BatchNorm, torch.nn.SyncBatchNorm):
             stack.enter_context(replaced(kind, "forward", _averaging(_BatchNorm.forward)))
