@@ -11,7 +11,7 @@ from running import difference, run_whole
 from stepping import check_parts, check_whole
 from torch.distributed.tensor import Shard
 
-from shardonnay.torch import capture, capture_step, partition
+from shardonnay.torch import UnsupportedError, capture, capture_step, partition
 
 SGD = functools.partial(torch.optim.SGD, lr=0.1)
 
@@ -55,6 +55,13 @@ class Averaged(nn.Module):
         with torch.no_grad():
             for mine, other in zip(self.average.parameters(), self.trained.parameters()):
                 mine.mul_(0.9).add_(other, alpha=0.1)
+        return self.trained(x) - self.average(x)
+
+
+class AveragedByData(Averaged):
+    def forward(self, x):
+        for mine, other in zip(self.average.parameters(), self.trained.parameters()):
+            mine.data = mine.data * 0.9 + other.data * 0.1
         return self.trained(x) - self.average(x)
 
 
@@ -150,8 +157,18 @@ def test_gradients_of_a_scripted_module():
         assert not difference(found[f"grad.{name}"], parameter.grad)
 
 
+def test_data_of_another_shape():
+    def narrow(x):
+        x = x.clone()
+        x.data = x[:1]
+        return x
+
+    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: error: the data of a tensor, torch.float32\[2, 3\]"):
+        capture(narrow, [models.numbers(2, 3)])
+
+
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, Scripted])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Scripted])
 def test_forward(kind):
     torch.manual_seed(0)
     model, x = kind(), models.numbers(8, 4)

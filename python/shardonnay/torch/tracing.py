@@ -227,6 +227,22 @@ def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
             yield from _tensors_of(part)
 
 
+def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
+    """`x.data = value`, which autograd's C++ does where no trace sees it: here the value is copied."""
+    if torch.nn.parameter.is_lazy(x):
+        return torch.Tensor.data.__set__(x, value)  # type: ignore[attr-defined]
+    if (x.shape, x.dtype) != (value.shape, value.dtype):
+        raise UnsupportedError(
+            f"the data of a tensor, {x.dtype}{list(x.shape)}, is set to {value.dtype}{list(value.shape)}; expected the "
+            "same type and shape, or another tensor",
+            Site(*caller()),
+        )
+    x.data.copy_(value)
+
+
+_REPLACED = {**WITHOUT_QUESTIONS, torch.Tensor.data.__set__: _set_data}  # type: ignore[attr-defined]
+
+
 class Sources(TorchFunctionMode):
     """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
 
@@ -243,7 +259,7 @@ class Sources(TorchFunctionMode):
         _set_current(site)
         try:
             try:
-                result = WITHOUT_QUESTIONS.get(func, func)(*args, **(kwargs or {}))
+                result = _REPLACED.get(func, func)(*args, **(kwargs or {}))
             except DataDependentOutputException:
                 if func is not torch.Tensor.item or not is_compared(sys._getframe(1)):
                     raise
