@@ -163,7 +163,7 @@ def test_data_of_another_shape():
         x.data = x[:1]
         return x
 
-    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: error: the data of a tensor, torch.float32\[2, 3\]"):
+    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: error: the data of a tensor, torch.float32\[2"):
         capture(narrow, [models.numbers(2, 3)])
 
 
