@@ -65,6 +65,19 @@ class AveragedByData(Averaged):
         return self.trained(x) - self.average(x)
 
 
+class Exchanged(nn.Module):
+    """Puts a new parameter in the place of one that is not trained, or that is."""
+
+    def __init__(self, trained=False):
+        super().__init__()
+        self.trained, self.other = nn.Linear(4, 4), nn.Linear(4, 4).requires_grad_(trained)
+
+    def forward(self, x):
+        mean = (self.other.weight + self.trained.weight).detach() / 2
+        self.other.weight = nn.Parameter(mean, requires_grad=self.other.weight.requires_grad)
+        return self.trained(x) - self.other(x)
+
+
 class Scripted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -135,7 +148,7 @@ def test_what_forward_keeps_in_attributes():
     model(x)
 
 
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged])
 def test_step(kind):
     torch.manual_seed(0)
     model, batch = kind(), (models.numbers(8, 4),)
@@ -157,6 +170,11 @@ def test_gradients_of_a_scripted_module():
         assert not difference(found[f"grad.{name}"], parameter.grad)
 
 
+def test_a_trained_parameter_that_is_exchanged():
+    with pytest.raises(TypeError, match=r"other\.weight: forward puts another parameter in its place"):
+        capture_step(Exchanged(trained=True), squares, (models.numbers(8, 4),), optimizer=SGD)
+
+
 def test_data_of_another_shape():
     def narrow(x):
         x = x.clone()
@@ -168,7 +186,7 @@ def test_data_of_another_shape():
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Scripted])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Scripted])
 def test_forward(kind):
     torch.manual_seed(0)
     model, x = kind(), models.numbers(8, 4)

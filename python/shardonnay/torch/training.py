@@ -179,6 +179,17 @@ class Step:
             for hook in (self.parameters[name]._backward_hooks or {}).values():
                 parameters[name].register_hook(hook)
 
+    def _exchanged(self, parameters: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]) -> list[str]:
+        """The parameters for which forward has put another tensor into the model."""
+        names = [name for name, parameter in parameters.items() if after[name] is not parameter]
+        for name in names:
+            if name in self.trained:
+                raise TypeError(
+                    f"{name}: forward puts another parameter in its place, which is trained no more; expected its "
+                    "value changed under torch.no_grad (copy_), or a tensor of another name"
+                )
+        return names
+
     def _gradients(
         self, values: dict[str, torch.Tensor]
     ) -> tuple[torch.Tensor, Any, dict[str, torch.Tensor | None], dict[str, torch.Tensor]]:
@@ -201,7 +212,8 @@ class Step:
                 loss = loss / len(batches) if len(batches) > 1 else loss
                 wanted = [parameters[name] for name in self.trained] if self._is_trained(loss) else []
                 found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
-            held.update({name: tensors[name].detach() for name in self.buffers})
+            renewed = [*self.buffers, *self._exchanged(parameters, tensors)]
+            held.update({name: tensors[name].detach() for name in renewed})
             total = loss.detach() if total is None else total + loss.detach()
             for name, gradient in zip(self.trained, found):
                 before = gradients[name]
