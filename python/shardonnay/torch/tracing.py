@@ -230,7 +230,7 @@ def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
 def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
     """`x.data = value`, which autograd's C++ does where no trace sees it: here the value is copied."""
     if torch.nn.parameter.is_lazy(x):
-        return torch.Tensor.data.__set__(x, value)  # type: ignore[attr-defined]
+        return torch.Tensor.data.__set__(x, value)
     if (x.shape, x.dtype) != (value.shape, value.dtype):
         raise UnsupportedError(
             f"the data of a tensor, {x.dtype}{list(x.shape)}, is set to {value.dtype}{list(value.shape)}; expected the "
@@ -240,7 +240,7 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
     x.data.copy_(value)
 
 
-_REPLACED = {**WITHOUT_QUESTIONS, torch.Tensor.data.__set__: _set_data}  # type: ignore[attr-defined]
+_REPLACED = {**WITHOUT_QUESTIONS, torch.Tensor.data.__set__: _set_data}
 
 
 class Sources(TorchFunctionMode):
