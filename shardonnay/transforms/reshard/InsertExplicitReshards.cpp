@@ -189,7 +189,9 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope) || scope->empty())
     return success(succeeded(scope));
-  auto isFree = [&](Value value) { return reshards.isFree(value); };
+  auto isFree = [&](Value value) {
+    return reshards.isConstantExpression(value);
+  };
   const OpStrategy &strategy =
       known ? *known : solvers.solve(op, rule, *scope, isFree);
   const OpStrategies &table = solvers.on(*scope).table;
@@ -415,7 +417,7 @@ void BlockResharder::changeResult(OpResult result,
       if (unsharded.contains(&use))
         reportUnshardedDims(use, *solvers.getRule(use.getOwner()), wanted,
                             scope);
-  if (reshards.isFree(result))
+  if (reshards.isConstantExpression(result))
     withoutConstants.insert_range(result.getUsers());
   reshards.replaceUses(result, wanted, scope);
 }
@@ -427,7 +429,7 @@ void BlockResharder::reportGather(OpOperand &operand,
   auto type = cast<RankedTensorType>(operand.get().getType());
   int64_t bytes = sdy::getShardBytes(type, sharding) -
                   sdy::getShardBytes(type, scope.read(operand.get()));
-  if (bytes <= 0 || reshards.isFree(operand.get()))
+  if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
     return;
   Operation *op = operand.getOwner();
   // At the location: what an op emits, MLIR prints the op with, and numbers all
