@@ -40,7 +40,7 @@ def test_the_cheaper_order_is_taken_and_said():
     assert compiled.report["executed_bytes"] == 384
     assert order["price_as_given"] > 4 * order["price"]
     said = next(line for line in lines(compiled.report) if line.startswith("propagated after"))
-    assert said == "propagated after the others: bias, as the plan costs 0.08 of what it would"
+    assert said == "propagated after the others: bias, as the plan costs 0.11 of what it would"
 
 
 def test_numbers():

@@ -12,4 +12,14 @@
 
 #include "shardonnay/interfaces/ConstantExpression.h.inc"
 
+namespace shardonnay {
+
+/// A tensor without dims.
+bool isScalar(mlir::Type type);
+/// `op` makes a tensor of scalars alone, and is cheap to compute again: it can
+/// be had in any sharding without communication, as scalars are whole.
+bool isScalarExpansion(mlir::Operation *op);
+
+} // namespace shardonnay
+
 #endif // SHARDONNAY_INTERFACES_CONSTANTEXPRESSION_H

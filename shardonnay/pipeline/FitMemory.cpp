@@ -139,7 +139,7 @@ struct FitMemoryPass : PricedPass<impl::FitMemoryPassBase<FitMemoryPass>> {
     options.memoryLimit = memoryLimit;
     options.searchMode = searchMode;
     options.noBucketing = noBucketing;
-    options.fitsMemory = false;
+    options.fitsMemory = options.checksMemory = false;
     if (failed(MemoryFitter(getOperation(), options, *model).run()))
       signalPassFailure();
   }

@@ -188,7 +188,7 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.noBucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));
-  if (memoryLimit > 0 && options.fitsMemory)
+  if (memoryLimit > 0 && options.checksMemory)
     pm.addPass(createCheckMemoryPass(
         {memoryLimit, /*warns=*/options.memoryLimit == 0}));
 }

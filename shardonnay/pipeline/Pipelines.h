@@ -51,9 +51,10 @@ std::optional<Stage> parseStage(llvm::StringRef name);
 struct PipelineOptions : Options {
   /// Operands of calls stay as they are: what follows reshards them.
   bool avoidReshardsOnCalls = false;
-  /// Plans are chosen that hold no more than the limit, and what holds more is
-  /// refused.
+  /// Plans are chosen that hold no more than the limit.
   bool fitsMemory = true;
+  /// What holds more than the limit is refused.
+  bool checksMemory = true;
   /// Leave on each collective why it is there, and on the functions the plan's
   /// cost: for a report. The program is the same without.
   bool recordsCauses = false;

@@ -14,7 +14,9 @@
 //    (`differingShare`).
 // 3. `plan`: the stages from export to partition run on a copy for each of the
 //    others, and for the order that was given.
-// 4. The cheapest stays, with its plan: a compilation goes on from there.
+// 4. The cheapest stays, with its plan: a compilation goes on from there. Where
+//    memory is limited and none fits, each is made to fit, if that is cheap to
+//    find out (`fitMemory`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +77,11 @@ private:
   std::optional<ShardingIds> propagateIn(size_t order,
                                          const GivenOrders &orders);
   PropagationOrder findCheapest(const GivenOrders &orders);
-  std::optional<PlannedProgram> plan(const ShardingIds &propagated);
+  std::optional<PlannedProgram> plan(const ShardingIds &propagated,
+                                     bool fitsMemory = false);
+  /// Of the orders that were tried the cheapest if all are made to fit, or the
+  /// one that holds least; `found` is what it was without.
+  PropagationOrder fitMemory(PropagationOrder found);
   bool fits(const PlannedProgram &plan) const;
   bool isBetter(const PlannedProgram &plan, const PlannedProgram &other) const;
 
@@ -87,8 +93,9 @@ private:
   LentSolvers solvers;
   StepMemo memo;
   const ShardingIds given;
-  /// What came of each order that was planned.
+  /// What came of each order that was planned, and what came later in it.
   std::vector<ShardingIds> tried;
+  std::vector<std::vector<GivenDim>> triedLater = {{}};
 };
 
 ShardingIds OrderedPropagation::present() const {
@@ -155,7 +162,7 @@ ShardingIds OrderedPropagation::withPriorities(ShardingIds ids,
 }
 
 std::optional<PlannedProgram>
-OrderedPropagation::plan(const ShardingIds &propagated) {
+OrderedPropagation::plan(const ShardingIds &propagated, bool fitsMemory) {
   IRMapping copied;
   PlannedProgram plan;
   plan.program = cast<ModuleOp>(module->clone(copied));
@@ -163,8 +170,11 @@ OrderedPropagation::plan(const ShardingIds &propagated) {
   set(propagated);
   read.writeTo(copied, /*dropsPriorities=*/true);
   solvers.lendTo(copy);
+  PipelineOptions trialOptions = options;
+  trialOptions.fitsMemory = fitsMemory;
+  trialOptions.checksMemory = false;
   std::optional<TrialPlan> trial =
-      tryPlan(copy, Stage::Export, options, model, /*saysErrors=*/false,
+      tryPlan(copy, Stage::Export, trialOptions, model, /*saysErrors=*/false,
               &plan.readings);
   if (!trial)
     return std::nullopt;
@@ -230,15 +240,45 @@ PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
     }
     std::optional<PlannedProgram> found = plan(*propagated);
     tried.push_back(*std::move(propagated));
+    triedLater.push_back(orders.findLater(order));
     if (!found || !isBetter(*found, *best))
       continue;
     best = std::move(found);
     cheapest.price = best->price;
-    cheapest.later = orders.findLater(order);
+    cheapest.later = triedLater.back();
+  }
+  if (!best)
+    return cheapest;
+  if (!fits(*best))
+    return isThorough() ? fitMemory(std::move(cheapest)) : std::move(cheapest);
+  cheapest.planned = std::move(best);
+  return cheapest;
+}
+
+PropagationOrder OrderedPropagation::fitMemory(PropagationOrder found) {
+  std::optional<PlannedProgram> best;
+  auto isBetterFitted = [&](const PlannedProgram &plan) {
+    if (!best || fits(plan) != fits(*best))
+      return !best || fits(plan);
+    return fits(plan) ? plan.price < best->price
+                      : plan.trial.peak.bytes < best->trial.peak.bytes;
+  };
+  for (auto [propagated, later] : llvm::zip_equal(tried, triedLater)) {
+    std::optional<PlannedProgram> fitted =
+        plan(propagated, /*fitsMemory=*/true);
+    if (!fitted)
+      continue;
+    if (later.empty())
+      found.priceAsGiven = fitted->price;
+    if (!isBetterFitted(*fitted))
+      continue;
+    found.price = fitted->price;
+    found.later = later;
+    best = std::move(fitted);
   }
   if (best && fits(*best))
-    cheapest.planned = std::move(best);
-  return cheapest;
+    found.planned = std::move(best);
+  return found;
 }
 
 PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
@@ -260,10 +300,9 @@ PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
 } // namespace
 
 PropagationOrder propagateByPrice(ModuleOp module, ModuleGraph &graph,
-                                  PipelineOptions options,
+                                  const PipelineOptions &options,
                                   const DeviceModel &model,
                                   PropagationSink *sink) {
-  options.fitsMemory = false;
   return OrderedPropagation(module, graph, options, model).run(sink);
 }
 

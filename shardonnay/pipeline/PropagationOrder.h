@@ -48,7 +48,7 @@ struct PropagationOrder {
 /// operations, as plans with these options have it. The sink, null or not, is
 /// told of what stays.
 PropagationOrder propagateByPrice(mlir::ModuleOp module, ModuleGraph &graph,
-                                  PipelineOptions options,
+                                  const PipelineOptions &options,
                                   const DeviceModel &model,
                                   PropagationSink *sink);
 

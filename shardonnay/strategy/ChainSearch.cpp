@@ -22,6 +22,7 @@
 #include "shardonnay/strategy/ChainSearch.h"
 #include "shardonnay/strategy/StateEvaluator.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/bit.h"
 #include <set>
@@ -53,12 +54,19 @@ private:
 
   /// To reshard the value so takes kLeastResultShare of the price of the block.
   bool isExpensive(int32_t value, int32_t from, int32_t to);
-  /// Some contraction that reads the value has operands resharded.
+  /// Some contraction that reads the value has operands resharded, or computes
+  /// an expensive sum.
   bool isAtReshard(int32_t value);
-  /// What the op, as it is without a chain, pays for its operands.
-  double priceOfOperands(int32_t op);
-  Shardings collectSeeds(int32_t value) const;
-  Key makeKey(int32_t value, int32_t sharding) const;
+  /// What the op pays for its operands in a state.
+  double priceOfOperands(int32_t op, const StrategyState &in);
+  /// The op, a contraction with batch dims, makes a partial sum that is
+  /// expensive to reduce.
+  bool makesExpensiveSum(int32_t op);
+  Shardings collectSeeds(int32_t value);
+  /// How a contraction takes an operand if it has the axes that it reduces over
+  /// at a factor of all its tensors instead.
+  Shardings collectBatched(const StrategyUse &use);
+  Key makeKey(int32_t value, int32_t sharding, bool withProducer) const;
 
   bool tryChain(int32_t value, int32_t sharding);
   /// The values that the op makes are sharded as it leaves them.
@@ -72,6 +80,8 @@ private:
   /// cheaper.
   void begin(int32_t value, int32_t sharding);
   bool end(bool maySendMore = true);
+  /// Some op that the chain changes leaves a partial sum, with it or without.
+  bool changesSums() const;
   void enqueueUsers(int32_t value);
   /// Its users follow.
   void moveValue(int32_t value, int32_t sharding);
@@ -95,8 +105,6 @@ private:
   /// How others than `reader` have the value resharded.
   Shardings othersHave(int32_t value, int32_t reader) const;
   void updatePrice();
-  /// An op of the chain left its result in parts, and does no longer.
-
   StrategyState &state;
   /// As `state` is without the chain that is tried.
   StrategyState before;
@@ -114,13 +122,16 @@ private:
   SmallSetVector<int32_t, 32> changed;
   /// Those that leave their results as the ops behind them need it.
   SmallDenseSet<int32_t, 16> producing;
+  /// Whether a value that others have as an op upstream needs it stays as it
+  /// is; and whether there was one.
+  bool readsCopies = false, metCopy = false;
 };
 
-double ChainSearch::priceOfOperands(int32_t op) {
-  const OpStrategy &strategy = *before.strategyOf(op);
+double ChainSearch::priceOfOperands(int32_t op, const StrategyState &in) {
+  const OpStrategy &strategy = *in.strategyOf(op);
   double sum = 0;
   for (auto [i, operand] : enumerate(graph.operandsOf(op))) {
-    int32_t needed = strategy.needed[i], present = before.shardingOf(operand);
+    int32_t needed = strategy.needed[i], present = in.shardingOf(operand);
     if (needed >= 0 && needed != present && !graph.classOf(op).free.test(i))
       sum += table.reshardPrice(graph.value(operand).tensor, present, needed)
                  .value_or(0);
@@ -132,13 +143,58 @@ bool ChainSearch::isAtReshard(int32_t value) {
   return any_of(graph.usesOf(value), [&](const StrategyUse &use) {
     const OpStrategy *strategy = state.strategyOf(use.op);
     return strategy && table.kind(strategy->kind).contraction &&
-           priceOfOperands(use.op) >
-               kLeastReshardShare * table.ownPrice(*strategy);
+           (priceOfOperands(use.op, before) >
+                kLeastReshardShare * table.ownPrice(*strategy) ||
+            makesExpensiveSum(use.op));
   });
 }
 
-/// The ways that users have it, and each without one of its axes.
-ChainSearch::Shardings ChainSearch::collectSeeds(int32_t value) const {
+static bool isInAllTensors(const FactorRule &rule, int32_t factor) {
+  auto has = [&](const TensorMapping &tensor) {
+    return tensor.dimOf(factor) >= 0;
+  };
+  return all_of(rule.operands, has) && all_of(rule.results, has);
+}
+
+static bool hasBatchFactor(const FactorRule &rule) {
+  return any_of(seq<int32_t>(rule.factors.size()),
+                [&](int32_t f) { return isInAllTensors(rule, f); });
+}
+
+bool ChainSearch::makesExpensiveSum(int32_t op) {
+  const OpStrategy &strategy = *state.strategyOf(op);
+  int32_t left = strategy.needed.back(), result = graph.firstResult(op),
+          present = state.shardingOf(result);
+  return !table.sharding(left).unreduced.empty() &&
+         table.sharding(present).unreduced.empty() &&
+         hasBatchFactor(*table.kind(strategy.kind).rule) &&
+         isExpensive(result, left, present);
+}
+
+ChainSearch::Shardings ChainSearch::collectBatched(const StrategyUse &use) {
+  const OpStrategy &strategy = *state.strategyOf(use.op);
+  const FactorRule &rule = *table.kind(strategy.kind).rule;
+  FactorStrategy others = *strategy.factors;
+  AxisList reduced;
+  for (auto [f, axes] : enumerate(others))
+    if (rule.reducesOver(f)) {
+      reduced.append(axes);
+      axes = AxisList();
+    }
+  Shardings found;
+  for (int32_t f = 0, e = rule.factors.size(); f < e; ++f) {
+    FactorStrategy batched = others;
+    batched[f].append(reduced);
+    if (isInAllTensors(rule, f) && isLawful(batched, rule) &&
+        rule.factors[f].size % batched[f].numShards() == 0)
+      found.push_back(table.add(shardingUnder(batched, rule, use.operand)));
+  }
+  return found;
+}
+
+/// The ways that users have it, its own without one of the axes each, and those
+/// in which sums need not be reduced.
+ChainSearch::Shardings ChainSearch::collectSeeds(int32_t value) {
   Shardings seeds;
   auto add = [&](int32_t sharding) {
     if (sharding != state.shardingOf(value) &&
@@ -156,6 +212,12 @@ ChainSearch::Shardings ChainSearch::collectSeeds(int32_t value) const {
       without.dims[i].axes = dim.axes.subtract(AxisList({axis}));
       add(table.add(without));
     }
+  for (const StrategyUse &use : graph.usesOf(value))
+    if (const OpStrategy *strategy = state.strategyOf(use.op);
+        strategy && table.kind(strategy->kind).contraction &&
+        makesExpensiveSum(use.op))
+      for (int32_t sharding : collectBatched(use))
+        add(sharding);
   return seeds;
 }
 
@@ -246,9 +308,9 @@ const OpStrategy *ChainSearch::findStrategy(int32_t op) {
   const OpStrategy &present = *state.strategyOf(op);
   const OpStrategy *best = nullptr;
   bool mustTakeSeed = readsSeed(op);
-  // What takes its operands as the user has them stays.
+  // What takes its operands as they are stays.
   if (mustTakeSeed && table.kind(present.kind).contraction &&
-      priceOfOperands(op) == 0)
+      priceOfOperands(op, state) == 0)
     return nullptr;
   double least = HUGE_VAL;
   SmallVector<const OpStrategy *, 4> strategies = {&present};
@@ -337,18 +399,38 @@ void ChainSearch::begin(int32_t value, int32_t sharding) {
   producing.clear();
 }
 
+bool ChainSearch::changesSums() const {
+  auto leavesSum = [&](const OpStrategy *strategy, int32_t op) {
+    return strategy && any_of(ArrayRef(strategy->needed)
+                                  .drop_front(graph.operandsOf(op).size()),
+                              [&](int32_t left) {
+                                return left >= 0 &&
+                                       !table.sharding(left).unreduced.empty();
+                              });
+  };
+  return any_of(changed, [&](int32_t op) {
+    return leavesSum(state.strategyOf(op), op) ||
+           leavesSum(before.strategyOf(op), op);
+  });
+}
+
 bool ChainSearch::end(bool maySendMore) {
   if (changed.empty())
     return false;
   StateCost costBefore = evaluator->get();
   updatePrice();
   StateCost cost = evaluator->get();
+  double mostReshards = costBefore.reshards;
+  if (graph.getTrips() > 1 && changesSums())
+    mostReshards *= 1 - kLeastSavingOfSums;
   bool isCheaper = cost.price < costBefore.price * (1 - kLeastChainSaving) &&
-                   cost.reshards <= costBefore.reshards &&
+                   cost.reshards <= mostReshards &&
                    (maySendMore || cost.bytes <= costBefore.bytes);
   for (int32_t op : changed)
     isCheaper ? before.assign(op, state) : state.assign(op, before);
-  if (!isCheaper)
+  if (isCheaper)
+    fruitless.clear();
+  else
     updatePrice();
   return isCheaper;
 }
@@ -383,11 +465,16 @@ const OpStrategy *ChainSearch::findProducing(int32_t op) {
 /// the block is given.
 void ChainSearch::moveUpstream(int32_t last) {
   std::set<int32_t> upstream = {last};
-  auto ask = [&](int32_t value, int32_t needed) {
+  auto ask = [&](int32_t op, int32_t value, int32_t needed) {
     int32_t producer = graph.value(value).producer;
     if (needed < 0 || needed == state.shardingOf(value) ||
         !state.strategyOf(producer) || !state.mayMove(value))
       return;
+    if (is_contained(othersHave(value, op), needed)) {
+      metCopy = true;
+      if (readsCopies)
+        return;
+    }
     moveValue(value, needed);
     upstream.insert(producer);
   };
@@ -398,7 +485,7 @@ void ChainSearch::moveUpstream(int32_t last) {
     if (!strategy)
       continue;
     for (auto [i, operand] : enumerate(graph.operandsOf(op)))
-      ask(operand, strategy->needed[i]);
+      ask(op, operand, strategy->needed[i]);
     state.takeStrategy(op, strategy->kind, *strategy->factors);
     changed.insert(op);
     producing.insert(op);
@@ -410,14 +497,22 @@ bool ChainSearch::tryUpstream(int32_t value, int32_t sharding) {
   // at one by one for these.
   if (graph.hasMemoryPrices())
     return false;
-  begin(-1, -1);
-  if (sharding != state.shardingOf(value))
-    moveValue(value, sharding);
-  moveUpstream(graph.value(value).producer);
-  follow(kMostResultChainOps);
-  // What is packed into one collective afterwards costs less than its steps
-  // here.
-  return end(/*maySendMore=*/false);
+  metCopy = false;
+  for (bool reads : {false, true}) {
+    readsCopies = reads;
+    begin(-1, -1);
+    if (sharding != state.shardingOf(value))
+      moveValue(value, sharding);
+    moveUpstream(graph.value(value).producer);
+    follow(kMostResultChainOps);
+    // What is packed into one collective afterwards costs less than its steps
+    // here.
+    if (end(/*maySendMore=*/false))
+      return true;
+    if (!metCopy)
+      return false;
+  }
+  return false;
 }
 
 bool ChainSearch::tryResults(int32_t op) {
@@ -429,12 +524,18 @@ bool ChainSearch::tryResults(int32_t op) {
 
 /// What is around the value tells whether a chain is of use, but for what it
 /// meets further on.
-ChainSearch::Key ChainSearch::makeKey(int32_t value, int32_t sharding) const {
+ChainSearch::Key ChainSearch::makeKey(int32_t value, int32_t sharding,
+                                      bool withProducer) const {
   Key key = {static_cast<uint64_t>(graph.value(value).tensor),
              static_cast<uint64_t>(state.shardingOf(value)),
              static_cast<uint64_t>(sharding)};
+  auto add = [&](int32_t op) {
+    key.push_back(llvm::bit_cast<uintptr_t>(state.strategyOf(op)));
+  };
+  if (withProducer)
+    add(graph.value(value).producer);
   for (const StrategyUse &use : graph.usesOf(value)) {
-    key.push_back(llvm::bit_cast<uintptr_t>(state.strategyOf(use.op)));
+    add(use.op);
     key.push_back(use.operand);
   }
   return key;
@@ -445,7 +546,7 @@ void ChainSearch::visit(int32_t value) {
       !isAtReshard(value))
     return;
   for (int32_t sharding : collectSeeds(value)) {
-    Key key = makeKey(value, sharding);
+    Key key = makeKey(value, sharding, /*withProducer=*/false);
     if (fruitless.count(key))
       continue;
     if (tryChain(value, sharding))
@@ -456,7 +557,7 @@ void ChainSearch::visit(int32_t value) {
 
 bool ChainSearch::isExpensive(int32_t value, int32_t from, int32_t to) {
   return table.reshardPrice(graph.value(value).tensor, from, to).value_or(0) >=
-         kLeastResultShare * prices().get().price;
+         kLeastResultShare * prices().get().reshards;
 }
 
 void ChainSearch::visitResult(int32_t value) {
@@ -466,7 +567,7 @@ void ChainSearch::visitResult(int32_t value) {
     return;
   int32_t present = state.shardingOf(value), left = strategy->needed.back();
   if (mayStay(value, left)) {
-    Key key = makeKey(value, left);
+    Key key = makeKey(value, left, /*withProducer=*/true);
     if (!fruitless.count(key) &&
         !(isExpensive(value, left, present) &&
           (tryResults(op) || tryUpstream(value, present))))
@@ -476,7 +577,7 @@ void ChainSearch::visitResult(int32_t value) {
   if (graph.usesOf(value).size() > kMostSeedUses)
     return;
   for (int32_t sharding : othersHave(value, /*reader=*/-1)) {
-    Key key = makeKey(value, sharding);
+    Key key = makeKey(value, sharding, /*withProducer=*/true);
     if (fruitless.count(key))
       continue;
     if (isExpensive(value, present, sharding) && tryUpstream(value, sharding))

@@ -65,7 +65,8 @@ static std::optional<FactorRule> choleskyRule(CholeskyOp op) {
 
 /// The matrices are a * x = b, with a of [n, m], b of [n, c], x of [m, c]; from
 /// the right, x * a = b with b of [r, m], a of [n, m], x of [r, n]. A
-/// transposed operand has the dims of `a` the other way round.
+/// transposed operand has the dims of `a` the other way round. Columns of b,
+/// from the right its rows, are solved each by itself.
 static std::optional<FactorRule> triangularSolveRule(TriangularSolveOp op) {
   ArrayRef<int64_t> b = shapeOf(op.getB());
   int64_t rank = b.size(), row = rank - 2, column = rank - 1;
@@ -78,10 +79,10 @@ static std::optional<FactorRule> triangularSolveRule(TriangularSolveOp op) {
     builder.add(b[dim], {dim, dim}, {dim});
   if (op.getLeftSide()) {
     builder.add(b[row], {n, row}, {-1}, kWhole);
-    builder.add(b[column], {-1, column}, {column}, kWhole);
+    builder.add(b[column], {-1, column}, {column});
     builder.add(b[row], {m, -1}, {row}, kWhole);
   } else {
-    builder.add(b[row], {-1, row}, {row}, kWhole);
+    builder.add(b[row], {-1, row}, {row});
     builder.add(b[column], {m, column}, {-1}, kWhole);
     builder.add(b[column], {n, -1}, {column}, kWhole);
   }

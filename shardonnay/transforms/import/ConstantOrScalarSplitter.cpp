@@ -34,11 +34,6 @@ namespace shardonnay {
 
 namespace {
 
-bool isScalar(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 0;
-}
-
 /// A constant that is no tensor: it has no sharding, and one serves all uses.
 bool isNumber(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() &&
@@ -61,16 +56,6 @@ bool canBeCopied(Operation *op) {
   auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
   return expression && expression.isConstantExpression() &&
          op->getNumResults() == 1 && isPure(op);
-}
-
-/// `op` makes a tensor of scalars.
-bool isScalarExpansion(Operation *op) {
-  if (op->getNumResults() != 1)
-    return false;
-  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  return type && type.hasStaticShape() && type.getNumElements() > 1 &&
-         op->getNumOperands() > 0 &&
-         llvm::all_of(op->getOperandTypes(), isScalar);
 }
 
 /// Finds calls and named computations that are constant expressions, as far as
@@ -182,7 +167,7 @@ void ConstantSplitter::classify(Operation *op) {
                      [&](Value operand) { return isConstant(operand); }) &&
         (canBeCopied(op) || bodies.contains(op)))
       constants.insert(op);
-    else if (!isScalarExpansion(op) || !canBeCopied(op))
+    else if (!isScalarExpansion(op))
       return;
   }
   expressions.insert(op);

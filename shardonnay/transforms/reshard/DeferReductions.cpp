@@ -323,7 +323,7 @@ std::optional<CompositeKey> OpDeferral::getKey() {
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     key.add(operand.getType(), sdy::getSharding(operand),
             deferred[i] ? sdy::getSharding(reshardOf(i).getInput()) : nullptr,
-            owned[i] + 2 * table.constants.isConstantExpression(operand));
+            owned[i] + 2 * table.constants.isFree(operand));
     table.solvers.getSignatures().appendConstant(operand, key);
   }
   Value made = op->getResult(0);
@@ -384,7 +384,7 @@ bool OpDeferral::computeResult() {
   OpProblem problem = readProblem(op, rule, scope);
   problem.tensors.back().free = true;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    problem.tensors[i].free = table.constants.isConstantExpression(operand);
+    problem.tensors[i].free = table.constants.isFree(operand);
     if (deferred[i])
       problem.tensors[i].sharding = operands[i];
   }

@@ -189,9 +189,7 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope) || scope->empty())
     return success(succeeded(scope));
-  auto isFree = [&](Value value) {
-    return reshards.isConstantExpression(value);
-  };
+  auto isFree = [&](Value value) { return reshards.isFree(value); };
   const OpStrategy &strategy =
       known ? *known : solvers.solve(op, rule, *scope, isFree);
   const OpStrategies &table = solvers.on(*scope).table;
@@ -417,7 +415,7 @@ void BlockResharder::changeResult(OpResult result,
       if (unsharded.contains(&use))
         reportUnshardedDims(use, *solvers.getRule(use.getOwner()), wanted,
                             scope);
-  if (reshards.isConstantExpression(result))
+  if (reshards.isFree(result))
     withoutConstants.insert_range(result.getUsers());
   reshards.replaceUses(result, wanted, scope);
 }
@@ -429,7 +427,7 @@ void BlockResharder::reportGather(OpOperand &operand,
   auto type = cast<RankedTensorType>(operand.get().getType());
   int64_t bytes = sdy::getShardBytes(type, sharding) -
                   sdy::getShardBytes(type, scope.read(operand.get()));
-  if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
+  if (bytes <= 0 || reshards.isFree(operand.get()))
     return;
   Operation *op = operand.getOwner();
   // At the location: what an op emits, MLIR prints the op with, and numbers all

@@ -26,19 +26,19 @@ int32_t MeshStrategies::addTensor(RankedTensorType type,
   return entry->second;
 }
 
-int32_t MeshStrategies::classOf(Value value, bool constant,
+int32_t MeshStrategies::classOf(Value value, bool constant, bool free,
                                 const EquivalentOps *known,
                                 const ReshardRuns &runs,
                                 const MeshScope &scope) {
   Type type = value.getType();
   sdy::TensorShardingAttr sharding = sdy::getSharding(value);
   auto [number, isNew] = classNumbers.find(
-      makeKey(type, sharding, constant, known, knownRuns.intern(runs)));
+      makeKey(type, sharding, constant, free, known, knownRuns.intern(runs)));
   if (!isNew)
     return number;
   number = classes.size();
-  ValueClass &added =
-      classes.emplace_back(ValueClass{type, sharding, constant, known, runs});
+  ValueClass &added = classes.emplace_back(
+      ValueClass{type, sharding, constant, free, known, runs});
   if (auto tensor = dyn_cast<RankedTensorType>(type);
       tensor && tensor.hasStaticShape()) {
     added.tensor = addTensor(tensor, runs);

@@ -40,8 +40,11 @@ struct ValueClass {
   mlir::Type type;
   /// Null if it has none.
   mlir::sdy::TensorShardingAttr sharding;
-  /// A constant expression: it costs nothing in any sharding.
+  /// A constant expression.
   bool constant;
+  /// It costs nothing in any sharding: a constant expression, or made of
+  /// scalars.
+  bool free;
   /// The case of the constant that it is, where rules may look at it.
   const EquivalentOps *known;
   ReshardRuns runs = {};
@@ -57,8 +60,9 @@ public:
       : table(std::move(mesh), std::move(costs), gathersByPrice) {}
 
   /// Its number.
-  int32_t classOf(mlir::Value value, bool constant, const EquivalentOps *known,
-                  const ReshardRuns &runs, const MeshScope &scope);
+  int32_t classOf(mlir::Value value, bool constant, bool free,
+                  const EquivalentOps *known, const ReshardRuns &runs,
+                  const MeshScope &scope);
   int32_t addTensor(mlir::RankedTensorType type, const ReshardRuns &runs = {});
 
   OpStrategies table;

@@ -112,9 +112,15 @@ bool ReshardBuilder::isConstantExpression(Value value) {
   }
 }
 
+bool ReshardBuilder::isFree(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isConstantExpression(value) ||
+         (op && isScalarExpansion(op) && getFittingRule(op));
+}
+
 Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
                                 const MeshScope &scope, Operation *user) {
-  if (!isConstantExpression(value))
+  if (!isFree(value))
     return nullptr;
   Operation *op = value.getDefiningOp();
   // Zeros are a sum of zeros; no other constant is a sum of itself.

@@ -39,6 +39,9 @@ public:
   void replaceUses(mlir::OpResult result, const TensorSharding &sharding,
                    const MeshScope &scope);
   bool isConstantExpression(mlir::Value value);
+  /// A constant expression, or made of scalars: `value` is computed anew where
+  /// it is read in another sharding, without communication.
+  bool isFree(mlir::Value value);
   llvm::ArrayRef<mlir::sdy::ReshardOp> getMade() const { return made; }
 
 private:

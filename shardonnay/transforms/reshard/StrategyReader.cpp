@@ -69,11 +69,11 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
   graph = builder.finish();
 }
 
-int32_t StrategyReader::makeClass(Value value, bool constant,
+int32_t StrategyReader::makeClass(Value value, bool constant, bool free,
                                   const EquivalentOps *known,
                                   const ReshardRuns &runs) {
   otherMeshes |= !scope.allows(sdy::getSharding(value));
-  return mesh.classOf(value, constant, known, runs, scope);
+  return mesh.classOf(value, constant, free, known, runs, scope);
 }
 
 int32_t StrategyReader::addValue(int32_t valueClass) {
@@ -81,7 +81,7 @@ int32_t StrategyReader::addValue(int32_t valueClass) {
   StrategyValue value;
   value.tensor = known.tensor;
   value.sharding = known.number;
-  value.constant = known.constant;
+  value.constant = known.free;
   classes.push_back(valueClass);
   return builder.addValue(value);
 }
@@ -93,9 +93,9 @@ int32_t StrategyReader::readValue(Value value) {
       return first->second + result.getResultNumber();
   auto [entry, isNew] = outside.try_emplace(value);
   if (isNew)
-    entry->second =
-        addValue(makeClass(value, constants.isConstantExpression(value),
-                           nullptr, loopRuns.ofInput(value)));
+    entry->second = addValue(
+        makeClass(value, constants.isConstantExpression(value),
+                  constants.isFree(value), nullptr, loopRuns.ofInput(value)));
   return entry->second;
 }
 
@@ -182,10 +182,12 @@ void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
   if (formOf(op) == Form::PassesOn) {
     equivalent.opClass.passesOn = true;
     for (OpResult result : op->getResults())
-      equivalent.results.push_back(makeClass(result, false, nullptr));
+      equivalent.results.push_back(makeClass(result, false, false, nullptr));
     return;
   }
-  bool constant = isConstant(op, operands, solvers.getRule(op) != nullptr);
+  bool hasRule = solvers.getRule(op) != nullptr;
+  bool constant = isConstant(op, operands, hasRule);
+  bool free = constant || (hasRule && isScalarExpansion(op));
   // It may be a shape or a position, which rules look at.
   bool looksAt =
       isa<sdy::ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
@@ -193,8 +195,9 @@ void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
   for (OpResult result : op->getResults()) {
     auto tensor = dyn_cast<RankedTensorType>(result.getType());
     bool isFloat = tensor && isa<FloatType>(tensor.getElementType());
-    equivalent.results.push_back(makeClass(
-        result, constant, looksAt && !isFloat ? &equivalent : nullptr, runs));
+    equivalent.results.push_back(
+        makeClass(result, constant, free,
+                  looksAt && !isFloat ? &equivalent : nullptr, runs));
   }
   fillClass(op, operands, equivalent);
 }
@@ -230,7 +233,7 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
     const ValueClass &value = mesh.classes[number];
     equivalent.isSharded |= value.sharding != nullptr;
     isAllowed &= scope.allows(value.sharding);
-    if (value.constant && opClass.shardings.size() < operands.size())
+    if (value.free && opClass.shardings.size() < operands.size())
       opClass.free.set(opClass.shardings.size());
     opClass.shardings.push_back(value.number);
     tensors.push_back(value.tensor);

@@ -69,7 +69,7 @@ private:
                  EquivalentOps &equivalent);
   bool isConstant(mlir::Operation *op, llvm::ArrayRef<int32_t> operands,
                   bool hasRule) const;
-  int32_t makeClass(mlir::Value value, bool constant,
+  int32_t makeClass(mlir::Value value, bool constant, bool free,
                     const EquivalentOps *known, const ReshardRuns &runs = {});
   ReshardRuns runsOfResults(mlir::Operation *op,
                             llvm::ArrayRef<int32_t> operands) const;

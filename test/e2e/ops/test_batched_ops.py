@@ -60,9 +60,9 @@ def positive_definite(*batch, size=4):
 MATRICES = ([8, 4, 4], "f32", ["y", "", ""])
 case("cholesky", [argument("a", positive_definite(8), "f32", MATRICES[2])],
      "stablehlo.cholesky %a, lower = true {sharding} : tensor<8x4x4xf32>", [MATRICES])
-for side, shape in (("true", [8, 4, 6]), ("false", [8, 6, 4])):
-    solved = (shape, "f32", ["y", "", ""])
-    case(f"triangular solve, left side {side}",
+for side, shape, dims in (("true", [8, 4, 6], ["y", "", "x"]), ("false", [8, 6, 4], ["y", "x", ""])):
+    solved = (shape, "f32", dims)
+    case(f"triangular solve, left side {side}, {dims}",
          [argument("a", positive_definite(8), "f32", MATRICES[2]),
           argument("b", values(shape, "f32"), "f32", solved[2])],
          f'"stablehlo.triangular_solve"(%a, %b) <{{left_side = {side}, lower = true, unit_diagonal = false, '

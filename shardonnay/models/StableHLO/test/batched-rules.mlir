@@ -35,9 +35,9 @@ func.func @fft(%a: tensor<4x8x16xcomplex<f32>>, %b: tensor<4x8x16xf32>) {
 func.func @matrices(%a: tensor<2x4x4xf32>, %b: tensor<2x4x5xf32>, %c: tensor<2x5x4xf32>) {
   // CHECK: <([i, j, k])->([i, j, k]) {i=2, j=4, k=4} need_replication={j, k}>
   %0 = stablehlo.cholesky %a : tensor<2x4x4xf32>
-  // CHECK: <([i, j, l], [i, j, k])->([i, l, k]) {i=2, j=4, k=5, l=4} need_replication={j, k, l}>
+  // CHECK: <([i, j, l], [i, j, k])->([i, l, k]) {i=2, j=4, k=5, l=4} need_replication={j, l}>
   %1 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<2x4x4xf32>, tensor<2x4x5xf32>) -> tensor<2x4x5xf32>
-  // CHECK: <([i, k, l], [i, j, k])->([i, j, l]) {i=2, j=5, k=4, l=4} need_replication={j, k, l}>
+  // CHECK: <([i, k, l], [i, j, k])->([i, j, l]) {i=2, j=5, k=4, l=4} need_replication={k, l}>
   %2 = "stablehlo.triangular_solve"(%a, %c) <{left_side = false, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose ADJOINT>}> : (tensor<2x4x4xf32>, tensor<2x5x4xf32>) -> tensor<2x5x4xf32>
   return
 }
