@@ -241,16 +241,29 @@ def test_sort_of_a_dim_counted_from_the_end():
     assert our_rules(text) == jaxlib_rules(same)
 
 
-def test_matrices_and_transforms():
-    ops = []
+def test_triangular_solve():
+    """Columns of the right side, or rows from the other side, are solved each by itself: jaxlib replicates them too."""
+    ops, alone = [], []
     for batch in ([], [2], [1, 3]):
         matrix, right, left = tensor([*batch, 4, 4]), tensor([*batch, 4, 5]), tensor([*batch, 5, 4])
-        ops.append(call("cholesky", "lower = true", [matrix], matrix))
         for (side, other), form in itertools.product((("true", right), ("false", left)), ("NO_TRANSPOSE", "TRANSPOSE")):
             attributes = (
                 f"left_side = {side}, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose {form}>"
             )
             ops.append(call("triangular_solve", attributes, [matrix, other], other))
+            alone.append("ijklm"[len(batch) + (side == "true")])
+    text = program(ops)
+    for rule, factor, got in zip(jaxlib_rules(text), alone, our_rules(text), strict=True):
+        before, replicated = re.fullmatch(r"(.*need_replication=\{)(.*)\}", rule).groups()
+        assert factor in replicated.split(", ")
+        assert got == before + ", ".join(other for other in replicated.split(", ") if other != factor) + "}"
+
+
+def test_matrices_and_transforms():
+    ops = []
+    for batch in ([], [2], [1, 3]):
+        matrix = tensor([*batch, 4, 4])
+        ops.append(call("cholesky", "lower = true", [matrix], matrix))
         for kind, dims, half in (("RFFT", [6, 8], 5), ("RFFT", [8], 5), ("RFFT", [1], 1), ("RFFT", [2], 2)):
             lengths = ", ".join(map(str, dims))
             attributes = "fft_type = #stablehlo<fft_type {}>, fft_length = array<i64: {}>"
