@@ -6,6 +6,8 @@ are and has to come first.
 """
 
 import functools
+import os
+import re
 
 import jax
 import numpy as np
@@ -32,11 +34,16 @@ class CallbackError(EngineError):
 
 
 def prepare(devices):
-    """Makes JAX see at least `devices` CPU devices. Only possible before JAX starts its backends."""
-    try:
-        jax.config.update("jax_num_cpu_devices", devices)
-    except RuntimeError:
-        pass  # started already: what counts is how many devices there are
+    """Makes JAX see at least `devices` CPU devices. Only possible before JAX starts its backends.
+
+    Where the user asked for as many, by JAX's option or XLA's flag, that stays.
+    """
+    flag = re.search(r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
+    if devices > max(1, jax.config.jax_num_cpu_devices, int(flag[1]) if flag else 0):
+        try:
+            jax.config.update("jax_num_cpu_devices", devices)
+        except RuntimeError:
+            pass  # started already: what counts is how many devices there are
     try:
         found = len(jax.devices("cpu"))
     except RuntimeError as error:

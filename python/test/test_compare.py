@@ -1,5 +1,9 @@
 """The reference, its tolerance, and running text on devices: against per-device programs written by hand."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from shardonnay import boundary, compare, run
@@ -183,3 +187,16 @@ func.func @main() -> tensor<2xf32> {
 #-}"""
     (output,) = compare.reference(text, []).outputs
     assert output.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("flag, prepared, found", [("8", (1, 8), 8), ("8", (4,), 8), ("2", (8,), 8), ("", (8,), 8)])
+def test_devices_that_the_user_asked_for_stay(flag, prepared, found):
+    code = (
+        f"import jax; from shardonnay import engine; [engine.prepare(devices) for devices in {prepared}]; "
+        f"assert len(jax.devices()) == {found}, jax.devices()"
+    )
+    flags = f"--xla_force_host_platform_device_count={flag}" if flag else ""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "XLA_FLAGS": flags}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
