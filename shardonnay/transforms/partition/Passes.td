@@ -232,6 +232,7 @@ def ResolveSingleDeviceShardingPass
     devices have the neutral element, and an all_reduce gives its results to all,
     unless only ops on the same device use them, which take them as they are.
     A constraint to one device goes: who has the value everywhere has it there.
+    What a named computation has on one device by its boundary is open there.
     An op with results on two devices is an error, and so is an argument or a
     result of the function on one device: the boundary is the whole mesh's. With
     `keep-given`, as in `compile`, such an argument is sent to all, and such a

@@ -11,13 +11,15 @@
 // 3. For each op on one device, not looking into such: a constraint goes;
 //    others move into a region, their results reduced with those of the other
 //    devices, which are neutral; what the same device computed before it takes
-//    as it is. If there is but one device, only what they say of it goes.
+//    as it is. If there is but one device, only what they say of it goes, and
+//    so it does where a function that is kept is called (openBoundary).
 // 4. What nothing uses on another device is not sent.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
@@ -59,6 +61,10 @@ public:
       return failure();
     bool ok = true;
     walkOps<WalkOrder::PreOrder>(func, [&](Operation *op) {
+      if (auto computation = dyn_cast<sdy::NamedComputationOp>(op)) {
+        ok &= succeeded(openBoundary(computation));
+        return WalkResult::advance();
+      }
       std::optional<int64_t> device = sdy::getSingleDevice(op);
       if (!device)
         return WalkResult::advance();
@@ -84,6 +90,12 @@ private:
   LogicalResult checkBoundary(sdy::TensorShardingAttr sharding,
                               const Twine &what, Location location);
   LogicalResult resolveArguments();
+  /// What it asks for, or leaves, on one device, all have.
+  LogicalResult openBoundary(sdy::NamedComputationOp computation);
+  /// Open where one is on one device, which must be of the mesh; null stays.
+  FailureOr<sdy::TensorShardingPerValueAttr>
+  openDevices(Operation *op, sdy::TensorShardingPerValueAttr shardings,
+              TypeRange types);
   LogicalResult resolve(Operation *op, int64_t device);
   LogicalResult moveIntoRegion(Operation *op, int64_t device);
   /// It is one of the mesh.
@@ -233,6 +245,37 @@ LogicalResult SingleDeviceResolver::resolveArguments() {
     builder.setInsertionPointAfter(given);
     argument.replaceAllUsesExcept(sendToAll(given->getResult(0)), given);
   }
+  return success();
+}
+
+FailureOr<sdy::TensorShardingPerValueAttr> SingleDeviceResolver::openDevices(
+    Operation *op, sdy::TensorShardingPerValueAttr shardings, TypeRange types) {
+  if (!shardings)
+    return shardings;
+  sdy::NamedMesh named{mesh.getMesh(), FlatSymbolRefAttr::get(mesh)};
+  SmallVector<sdy::TensorShardingAttr> opened;
+  for (auto [sharding, type] :
+       llvm::zip_equal(shardings.getShardings(), types)) {
+    auto device = sdy::getSingleDevice(op, sharding);
+    if (device && failed(checkDevice(op->getLoc(), "", *device)))
+      return failure();
+    opened.push_back(device ? named.write(TensorSharding::fullyOpen(
+                                  cast<RankedTensorType>(type).getRank()))
+                            : sharding);
+  }
+  return sdy::TensorShardingPerValueAttr::get(op->getContext(), opened);
+}
+
+LogicalResult
+SingleDeviceResolver::openBoundary(sdy::NamedComputationOp computation) {
+  auto in = openDevices(computation, computation.getInShardingsAttr(),
+                        computation.getOperandTypes());
+  auto out = openDevices(computation, computation.getOutShardingsAttr(),
+                         computation.getResultTypes());
+  if (failed(in) || failed(out))
+    return failure();
+  computation.setInShardingsAttr(*in);
+  computation.setOutShardingsAttr(*out);
   return success();
 }
 

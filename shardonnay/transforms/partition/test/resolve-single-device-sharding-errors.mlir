@@ -84,3 +84,16 @@ func.func @two_devices_of_one(%arg0: tensor<8xf32>) {
   %0:2 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_0, []>, <@maximal_2, []>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   return
 }
+
+// -----
+
+// expected-note @below {{the mesh is declared here}}
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @maximal_3 = <[], device_ids=[3]>
+func.func @kept_function(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{is on device 3, but mesh "mesh" has 2; expected one of its devices}}
+  %0 = sdy.named_computation<"f">(%arg0) in_shardings=[<@maximal_3, []>] out_shardings=[<@mesh, [{"x"}]>] (%arg2: tensor<8xf32>) {
+    sdy.return %arg2 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

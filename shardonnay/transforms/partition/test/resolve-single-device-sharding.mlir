@@ -117,3 +117,18 @@ func.func @a_device_and_the_mesh(%arg0: tensor<8xf32>) {
   %0:2 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>, <@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   return
 }
+
+// -----
+
+// What a kept function asks for, or leaves, on one device, all devices have.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @maximal_3 = <[], device_ids=[3]>
+// CHECK-LABEL: func @kept_function
+func.func @kept_function(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: sdy.named_computation<"f">(%arg0, %arg1) in_shardings=[<@mesh, [{?}]>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{?}]>]
+  %0 = sdy.named_computation<"f">(%arg0, %arg1) in_shardings=[<@maximal_3, []>, <@mesh, [{"x"}]>] out_shardings=[<@maximal_3, []>] (%arg2: tensor<8xf32>, %arg3: tensor<8xf32>) {
+    %1 = stablehlo.add %arg2, %arg3 : tensor<8xf32>
+    sdy.return %1 : tensor<8xf32>
+  } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
