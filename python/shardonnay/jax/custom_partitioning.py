@@ -23,6 +23,7 @@ from . import annotations, artefacts, placements
 _PRIMITIVE = "custom_partitioning"
 TARGET = "CustomSPMDPartitioning"
 _NAME = "shardonnay_call_"
+_KEY = "backend_config"
 
 
 def expanded(source, propagated):
@@ -36,7 +37,7 @@ def expanded(source, propagated):
         return source.text()
     found = []
     text = _lowered(source, _replaced(source.traced.jaxpr, lambda equation: _named(equation, found)), mesh)
-    shardings, numbers = _shardings(propagated(text), _keys(text), mesh), itertools.count()
+    shardings, numbers = _shardings(propagated(_numbered(text)), mesh), itertools.count()
     manual = _replaced(source.traced.jaxpr, lambda equation: _manual(equation, shardings.get(next(numbers)), mesh))
     return _lowered(source, manual, mesh)
 
@@ -47,12 +48,13 @@ def _holds_jaxprs(value):
 
 def _replaced(value, replace):
     """A jaxpr, or what else an equation's parameter is, with each of the calls in it replaced."""
-    if isinstance(value, core.ClosedJaxpr):
-        return value.replace(jaxpr=_replaced(value.jaxpr, replace))
     if isinstance(value, (tuple, list)) and any(map(_holds_jaxprs, value)):
         return type(value)(_replaced(item, replace) for item in value)
-    if not isinstance(value, core.Jaxpr):
+    if not _holds_jaxprs(value):
         return value
+    inner = getattr(value, "jaxpr", value)
+    if inner is not value:  # a closed one; from JAX 0.11 on a jaxpr holds its constants itself, and is its own `jaxpr`
+        return value.replace(jaxpr=_replaced(inner, replace))
     return value.replace(eqns=[_replaced_in(equation, replace) for equation in value.eqns])
 
 
@@ -73,7 +75,7 @@ def _call(equation, function):
 
 
 def _named(equation, found):
-    """The call within a function whose name has its number, for `_keys`."""
+    """The call within a function whose name has its number, for `_numbered`."""
 
     def call(*operands):
         return equation.primitive.bind(*operands, **equation.params)
@@ -127,38 +129,36 @@ def _check(made, equation):
         )
 
 
-def _keys(text):
-    """The number of each call by the string that the call has of JAX."""
+def _numbered(text):
+    """The text with each call's name, of `_named`, as its key: JAX's own is the same for calls that it lowers once."""
     with make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        functions = [op for op in module.body.operations if op.operation.name == "func.func"]
-        return {
-            _key(operation): int(re.match(r"\d+", function.sym_name.value.removeprefix(_NAME))[0])
-            for function in functions
-            if function.sym_name.value.startswith(_NAME)
-            for operation in operations(function)
-            if _is_call(operation)
-        }
+        for function in module.body.operations:
+            if function.operation.name == "func.func" and function.sym_name.value.startswith(_NAME):
+                for operation in _calls(function):
+                    operation.attributes[_KEY] = ir.StringAttr.get(function.sym_name.value)
+        return module.operation.get_asm(enable_debug_info=True)
 
 
-def _is_call(operation):
-    return operation.name == "stablehlo.custom_call" and operation.attributes["call_target_name"].value == TARGET
+def _calls(within):
+    return [
+        operation
+        for operation in operations(within)
+        if operation.name == "stablehlo.custom_call" and operation.attributes["call_target_name"].value == TARGET
+    ]
 
 
-def _key(operation):
-    return operation.attributes["backend_config"].value
-
-
-def _shardings(text, keys, mesh):
+def _shardings(text, mesh):
     """{number: (of the operands, of the results)} of the calls in a program with all shardings, as NamedShardings."""
     with make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
+        found = [(re.match(_NAME + r"(\d+)", call.attributes[_KEY].value), call) for call in _calls(module)]
         return {
-            keys[_key(operation)]: tuple(
-                [_sharding_of(value, mesh) for value in values] for values in (operation.operands, operation.results)
+            int(name[1]): tuple(
+                [_sharding_of(value, mesh) for value in values] for values in (call.operands, call.results)
             )
-            for operation in operations(module)
-            if _is_call(operation) and _key(operation) in keys
+            for name, call in found
+            if name
         }
 
 

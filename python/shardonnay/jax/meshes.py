@@ -27,9 +27,7 @@ def _meshes_in(value):
     if isinstance(value, (Mesh, AbstractMesh)):
         if not value.empty:
             yield value
-    elif isinstance(value, core.ClosedJaxpr):
-        yield from _meshes_of_jaxpr(value.jaxpr)
-    elif isinstance(value, core.Jaxpr):
+    elif isinstance(value, (core.Jaxpr, core.ClosedJaxpr)):
         yield from _meshes_of_jaxpr(value)
     elif isinstance(value, (tuple, list)):
         for item in value:
