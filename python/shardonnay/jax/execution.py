@@ -6,7 +6,7 @@ from jax.sharding import AxisType
 
 from .. import boundary
 from . import artefacts, callbacks
-from .placements import Placements
+from .placements import KINDS, Placements
 from .signature import Signature, is_key, key_implementation, physical, physical_type
 
 
@@ -17,6 +17,7 @@ class Program:
     """
 
     kind = "partition"
+    partial = tuple(KINDS)  # what arguments may be
 
     def __init__(self, signature: Signature, artefact, manifest, meshes, platform, functions=None):
         """`artefact`: what runs; `manifest`: its boundary; `meshes`: that the user named, its own among them.
@@ -25,7 +26,7 @@ class Program:
         """
         self.signature, self.artefact, self.manifest, self.platform = signature, artefact, manifest, platform
         self.functions = functions or {}
-        self.placements = Placements(manifest, meshes)
+        self.placements = Placements(manifest, meshes, self.partial)
         with jax.enable_x64(signature.wide):
             self._exported = self._export()
 
@@ -69,6 +70,7 @@ class PropagatedProgram(Program):
     """The global program with the shardings of all its values, which XLA partitions by them."""
 
     kind = "propagate"
+    partial = ("sum",)  # jax.export keeps no other kind
 
     def portable(self):
         """What runs, which is written so from the start: shardings are the artefact's to encode."""

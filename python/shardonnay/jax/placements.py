@@ -9,11 +9,14 @@ import math
 import re
 from dataclasses import dataclass
 
+import jax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .meshes import MeshError, match, refined
 
 _AXIS = re.compile(r'"([^"]*)"(?::\((\d+)\)(\d+))?')
+# How partial values become whole, in JAX's words; JAX 0.10 has none, its partial values are sums.
+KINDS = {kind.name: {"unreduced_kind": kind} for kind in getattr(jax.sharding, "UnreducedKind", ())} or {"sum": {}}
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,16 @@ class Axis:
 
 
 def parse(text, rank):
-    """(dims, unreduced) of `#sdy.sharding<@mesh, [{"x"}, {"y":(1)2}], unreduced={"z"}>`: tuples of Axis."""
+    """(dims, unreduced, kind) of `#sdy.sharding<@mesh, [{"x"}, {"y":(1)2}], unreduced=max{"z"}>`: tuples of Axis.
+
+    kind: of the partial values, "sum" where it is not written.
+    """
     if text is None:
-        return ((),) * rank, ()
+        return ((),) * rank, (), "sum"
     body = text[text.index("[") + 1 : text.index("]")]
     dims = tuple(_axes(dim) for dim in re.findall(r"\{([^}]*)\}", body))
-    unreduced = re.search(r"unreduced=(?:\w+\s*)?\{([^}]*)\}", text)
-    return dims, _axes(unreduced[1]) if unreduced else ()
+    unreduced = re.search(r"unreduced=(\w*)\s*\{([^}]*)\}", text)
+    return (dims, _axes(unreduced[2]), unreduced[1] or "sum") if unreduced else (dims, (), "sum")
 
 
 def _axes(text):
@@ -40,8 +46,8 @@ def _axes(text):
 
 
 def spec(axes, sizes):
-    """What a PartitionSpec can say of (dims, unreduced): a part of an axis is left out, with what follows it."""
-    dims, unreduced = axes
+    """What a PartitionSpec can say of (dims, unreduced, kind): a part of an axis is left out, with what follows it."""
+    dims, unreduced, kind = axes
     entries = []
     for dim in dims:
         names = []
@@ -51,7 +57,7 @@ def spec(axes, sizes):
             names.append(axis.name)
         entries.append(tuple(names) if len(names) > 1 else names[0] if names else None)
     partial = {axis.name for axis in unreduced}
-    return PartitionSpec(*entries, unreduced=partial) if partial else PartitionSpec(*entries)
+    return PartitionSpec(*entries, unreduced=partial, **KINDS.get(kind, {})) if partial else PartitionSpec(*entries)
 
 
 class Placements:
@@ -60,8 +66,11 @@ class Placements:
     meshes: those of the program, none on one device. mesh: the shard_map's.
     """
 
-    def __init__(self, manifest, meshes):
-        """`meshes`: meshes that the user named, one of which has the devices of each of the program's."""
+    def __init__(self, manifest, meshes, kinds=("sum",)):
+        """`meshes`: meshes that the user named, one of which has the devices of each of the program's.
+
+        kinds: of the partial values that inputs may be. Outputs are sums: JAX takes no others back from a `shard_map`.
+        """
         self.devices = manifest["devices"]
         self.mesh = None
         self.meshes, self.inputs, self.outputs = [], [], []
@@ -69,12 +78,10 @@ class Placements:
             return
         self._main = manifest["mesh"] or _mesh_of_size(self.devices, meshes)
         entries = [*manifest["inputs"], *manifest["outputs"]]
-        for entry in entries:
-            if (entry.get("partial") or {}).get("kind", "sum") != "sum":
-                raise MeshError(
-                    f"{entry['name']}: a partial {entry['partial']['kind']} has no words in JAX at the boundary"
-                )
         parsed = [parse(entry["sharding"], len(entry["global_shape"])) for entry in entries]
+        count = len(manifest["inputs"])
+        _check_kinds("argument", parsed[:count], kinds)
+        _check_kinds("result", parsed[count:], ("sum",))
         found = {text: match(text, meshes) for text in {self._mesh_of(entry) for entry in entries} | {self._main}}
         shardings = [
             NamedSharding(mesh, spec(axes, mesh.shape))
@@ -83,7 +90,6 @@ class Placements:
         ]
         self.meshes = list(dict.fromkeys(found.values()))
         self.mesh, specs = self._manual(entries, parsed, found, shardings)
-        count = len(manifest["inputs"])
         self.inputs, self.outputs = shardings[:count], shardings[count:]
         self.in_specs, self.out_specs = tuple(specs[:count]), tuple(specs[count:])
 
@@ -93,7 +99,7 @@ class Placements:
     def _manual(self, entries, parsed, found, shardings):
         whole = all(
             axis.size in (0, found[self._mesh_of(entry)].shape[axis.name])
-            for entry, (dims, _) in zip(entries, parsed)
+            for entry, (dims, *_) in zip(entries, parsed)
             for dim in dims
             for axis in dim
         )
@@ -104,7 +110,7 @@ class Placements:
     def _refine(self, entries, parsed, found):
         parts = [
             (found[self._mesh_of(entry)], axis)
-            for entry, (dims, _) in zip(entries, parsed)
+            for entry, (dims, *_) in zip(entries, parsed)
             for dim in dims
             for axis in dim
             if axis.size
@@ -122,12 +128,21 @@ class Placements:
         sizes = refined(sizes)
         fine = Mesh(devices.reshape(sizes), tuple(f"axis{at}" for at in range(len(sizes))))
         specs = []
-        for entry, (dims, unreduced) in zip(entries, parsed):
+        for entry, (dims, unreduced, _) in zip(entries, parsed):
             mesh = found[self._mesh_of(entry)]
             specs.append(PartitionSpec(*(sum((_split(axis, mesh, fine) for axis in dim), ()) or None for dim in dims)))
             if unreduced:
                 raise MeshError("a partial sum beside several meshes or sub-axes is not supported at the boundary")
         return fine, specs
+
+
+def _check_kinds(what, parsed, kinds):
+    for at, (_, unreduced, kind) in enumerate(parsed):
+        if unreduced and kind not in kinds:
+            raise MeshError(
+                f"{what} {at} is a partial {kind}, which JAX {jax.__version__} cannot hand over here; expected a "
+                f"partial {' or '.join(kinds)}, or a whole value: jax.sharding.reshard"
+            )
 
 
 def _mesh_of_size(devices, meshes):

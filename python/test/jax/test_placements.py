@@ -13,14 +13,15 @@ DATA_MODEL = '#sdy.mesh<["data"=4, "model"=2]>'
 
 def test_parse():
     text = '#sdy.sharding<@mesh, [{"data":(2)2, "model"}, {}], unreduced={"x"}>'
-    assert parse(text, 2) == (((Axis("data", 2, 2), Axis("model")), ()), (Axis("x"),))
-    assert parse(None, 2) == (((), ()), ())
-    assert parse("#sdy.sharding<@mesh, []>", 0) == ((), ())
+    assert parse(text, 2) == (((Axis("data", 2, 2), Axis("model")), ()), (Axis("x"),), "sum")
+    assert parse('#sdy.sharding<@mesh, [], unreduced=max{"x"}>', 0) == ((), (Axis("x"),), "max")
+    assert parse(None, 2) == (((), ()), (), "sum")
+    assert parse("#sdy.sharding<@mesh, []>", 0) == ((), (), "sum")
 
 
 def test_a_part_of_an_axis_is_left_out_with_what_follows_it():
     dims = ((Axis("model"), Axis("data", 1, 2), Axis("data")), (Axis("data", 1, 4),))
-    assert spec((dims, ()), MESH.shape) == P("model", "data")
+    assert spec((dims, (), "sum"), MESH.shape) == P("model", "data")
 
 
 @pytest.mark.parametrize(
@@ -82,8 +83,9 @@ def test_a_program_without_a_mesh_lies_whole():
         Placements(manifest, [])
 
 
-def test_other_partial_values_are_refused():
+@pytest.mark.parametrize("inputs, outputs, what", [(1, 0, "argument"), (0, 1, "result")])
+def test_other_partial_values_are_refused(inputs, outputs, what):
     entry = _entry('#sdy.sharding<@mesh, [{}, {}], unreduced=max{"data"}>', [8, 16])
-    entry |= {"name": "x", "partial": {"kind": "max", "axes": ['"data"']}}
-    with pytest.raises(MeshError, match="x: a partial max has no words in JAX"):
-        Placements({"devices": 8, "mesh": DATA_MODEL, "inputs": [entry], "outputs": []}, [MESH])
+    manifest = {"devices": 8, "mesh": DATA_MODEL, "inputs": [entry] * inputs, "outputs": [entry] * outputs}
+    with pytest.raises(MeshError, match=f"{what} 0 is a partial max, which JAX .* expected a partial sum, or a whole"):
+        Placements(manifest, [MESH])

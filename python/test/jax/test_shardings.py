@@ -8,7 +8,16 @@ import pytest
 from flax import nnx
 from jax.sharding import AxisType
 from outcomes import MESH, P, compare, on, put, ramp
-from shardonnay.jax import by_logical_axes, by_path, constrain, logical_spec, partition, prioritized, propagate
+from shardonnay.jax import (
+    MeshError,
+    by_logical_axes,
+    by_path,
+    constrain,
+    logical_spec,
+    partition,
+    prioritized,
+    propagate,
+)
 
 X = ramp(8, 16)
 RULES = [("batch", "data"), ("embed", None), ("mlp", "model"), ("vocab", ("model", "data")), ("heads", "model")]
@@ -196,3 +205,27 @@ def test_partial_sums():
         assert partial.sharding.spec.unreduced == {"model"}
         assert not partition(kept).lower(x, w).compile().report()["collectives"]
         compare(partition(lambda a: jax.sharding.reshard(a, P("data", None)))(partial), jax.jit(reduced)(x, w))
+
+
+@pytest.mark.skipif(not hasattr(jax.sharding, "UnreducedKind"), reason="partial values of this JAX are sums")
+@pytest.mark.parametrize("kind", ["max", "min"])
+def test_partial_maxima(kind):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    x = put(X, "data", mesh=mesh)
+    unreduced = P(None, unreduced={"data"}, unreduced_kind=jax.sharding.UnreducedKind[kind])
+
+    def kept(x):
+        return getattr(jax.lax, f"reduce_{kind}")(x - 60, (0,), out_sharding=unreduced)
+
+    def whole(a):
+        return jax.sharding.reshard(a, P(None))
+
+    with jax.set_mesh(mesh):
+        expected = jax.jit(lambda x: whole(kept(x)))(x)
+        compare(partition(lambda x: whole(kept(x)))(x), expected)
+        compare(propagate(lambda x: whole(kept(x)))(x), expected)
+        compare(partition(whole)(jax.jit(kept)(x)), expected)
+        with pytest.raises(MeshError, match=f"result 0 is a partial {kind}"):
+            partition(kept)(x)
+        with pytest.raises(MeshError, match=f"argument 0 is a partial {kind}"):
+            propagate(whole)(jax.jit(kept)(x))
