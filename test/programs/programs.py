@@ -7,13 +7,13 @@ emitted, and `SYMBOLIC` with sizes that are unknown.
 """
 
 import functools
+import importlib.util
 import itertools
 import sys
 
 import flax.linen as nn
 import jax
 import jax.experimental.checkify
-import jax.experimental.shard_alike
 import jax.experimental.sparse
 import jax.experimental.xla_metadata
 import jax.numpy as jnp
@@ -489,7 +489,8 @@ add(
     (8, 8),
 )
 add("constrained", lambda x: lax.with_sharding_constraint(jnp.sin(x), spec(P.UNCONSTRAINED, "model")), (8, 8))
-add("shard_alike", lambda x, y: jax.experimental.shard_alike.shard_alike(x, y), (8, 8), (8, 8))
+if importlib.util.find_spec("jax.experimental.shard_alike"):  # JAX 0.11 has it no more
+    add("shard_alike", importlib.import_module("jax.experimental.shard_alike").shard_alike, (8, 8), (8, 8))
 D, M, DM = P("data"), P("model"), P(("data", "model"))
 add("map_sum", manual(lambda x: lax.psum(x, "data"), D, P()), (8, 8))
 add("map_sums", manual(lambda x, y: lax.psum((x, y), ("data", "model")), (DM, DM), (P(), P())), (8, 8), ((8,), "int32"))

@@ -99,7 +99,7 @@ def test_a_plan_needs_no_devices():
     def loss(x, w):
         return jnp.tanh(x @ w).sum()
 
-    mesh = AbstractMesh((64, 8), ("data", "model"))
+    mesh = AbstractMesh((64, 8), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
     types = [
         jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))
         for shape, spec in (((512, 64), P("data")), ((64, 128), P(None, "model")))
