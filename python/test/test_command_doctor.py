@@ -5,6 +5,8 @@ import json
 import re
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 from shardonnay.cli import doctor, main
 from shardonnay.cli.console import Console
@@ -23,8 +25,15 @@ ok      flax         flax VERSION
 def test_all_works_here(capsys):
     assert main(["doctor"]) == 0
     out, err = capsys.readouterr()
-    told = re.sub(r"(?<=[ ])\d+\.\d+\.\d+(?=[ ,\n])", "VERSION", out)
+    told = re.sub(r"(?<=[ ])\d+(\.\d+){2,3}(?=[ ,\n])", "VERSION", out)
     assert (told, err) == (GOLDEN, "")
+
+
+def test_what_is_installed_is_what_was_tested():
+    root = Path(__file__).resolve().parents[2]
+    (extra, _) = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]["jax"]
+    assert extra == f"jax>={doctor.TESTED_JAX[0]},<={doctor.TESTED_JAX[-1]}"
+    assert f"jax=={doctor.TESTED_JAX[0]}" in (root / "scripts/requirements.txt").read_text().split()
 
 
 def test_what_is_absent_is_said_with_what_to_do(monkeypatch, capsys):

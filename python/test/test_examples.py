@@ -14,6 +14,7 @@ LONG = ["context", "expert", "pipeline", "sequence", "three_d"]
 NAMES = ["data", "fsdp", "megatron", "two_d", *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
 
 
+@pytest.mark.pinned
 @pytest.mark.parametrize("name", NAMES)
 def test_example_prints_what_its_guide_says(name):
     guide = GUIDES / f"{GUIDE_OF.get(name, name)}.md"

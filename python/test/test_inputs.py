@@ -108,8 +108,8 @@ WRONG_OBJECTS = {
     "compiled": (lambda f: f.lower(OPERAND, OPERAND).compile(),
                  "module: got Compiled, which XLA has compiled already; expected what .lower(...) returned before"),
     "jaxpr": (lambda f: jax.make_jaxpr(f)(np.ones((8, 8), np.float32), np.ones((8, 8), np.float32)),
-              "module: got ClosedJaxpr, a jaxpr, which has no shardings; expected what jax.jit(f, "
-              "in_shardings=...).lower(*arguments) returns"),
+              f"module: got {type(jax.make_jaxpr(abs)(1)).__name__}, a jaxpr, which has no shardings; expected what "
+              "jax.jit(f, in_shardings=...).lower(*arguments) returns"),
     "module": (lambda f: f.lower(OPERAND, OPERAND).compiler_ir(),
                "module: got Module, a module of another MLIR; expected its text: "
                "module.operation.get_asm(enable_debug_info=True)"),

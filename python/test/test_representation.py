@@ -15,6 +15,7 @@ import pytest
 from jax._src.interpreters.mlir import make_ir_context
 from jaxlib.mlir import ir
 
+pytestmark = pytest.mark.pinned
 ROOT = Path(__file__).resolve().parents[2]
 SDY_OPT = ROOT / "build/bin/sdy-opt"
 DEVIATIONS = ROOT / "docs/design/representation.md"

@@ -6,10 +6,12 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
 
+pytestmark = pytest.mark.pinned
 SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
 PASS = "sdy-populate-op-sharding-rules"
 

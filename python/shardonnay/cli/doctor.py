@@ -9,8 +9,8 @@ from ..errors import ShardonnayError
 from .console import err, out
 from .shared import DONE, NO, add_command, add_json, write_json
 
-# The version that the engine, which uses parts of JAX that are not public, was tested with.
-TESTED_JAX = "0.10.2"
+# The versions that the engine, which uses parts of JAX that are not public, was tested with.
+TESTED_JAX = ("0.10.2", "0.11.2", "0.12.0.1")
 _STYLES = {"ok": "green", "absent": "yellow", "failed": "bold red"}
 _PROGRAM = """sdy.mesh @mesh = <["x"=2]>
 func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<4x4xf32> {
@@ -51,8 +51,9 @@ def _jax():
     version = _version("jax")
     if version is None or importlib.util.find_spec("jaxlib") is None:
         return "absent", "needed by `shardonnay run` and to read artefacts of jax.export: pip install 'shardonnay[jax]'"
-    if version != TESTED_JAX:
-        return "absent", f"jax {version}; `shardonnay run` is tested with {TESTED_JAX}: pip install 'shardonnay[jax]'"
+    if version not in TESTED_JAX:
+        tested = ", ".join(TESTED_JAX)
+        return "absent", f"jax {version}; `shardonnay run` is tested with {tested}: pip install 'shardonnay[jax]'"
     return "ok", f"jax {version}, jaxlib {_version('jaxlib')}"
 
 

@@ -19,6 +19,8 @@ def _each(cases):
 
 @pytest.mark.parametrize("case, transform", list(_each(call_cases.CASES)))
 def test_call(case, transform):
+    if case is call_cases.empty_array and transform is partition and jax.__version__ == "0.11.2":
+        pytest.skip("jaxlib 0.11.2 crashes where a jax.shard_map has an array without elements")
     expected, error = outcome(case, jax.jit)
     assert error is None, error
     compare(case(transform), expected, places=case not in call_cases.OWN_PLACES)

@@ -40,6 +40,7 @@ CHOSEN = {
 }
 
 
+@pytest.mark.pinned
 @pytest.mark.parametrize("name, strategy", CHOSEN)
 def test_another_plan_is_chosen(name, strategy, row):
     text, inputs = corpus.lower(name, strategy)
