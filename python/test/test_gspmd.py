@@ -143,7 +143,7 @@ def renamed(text, axes):
 
 
 def without_groups(text):
-    """JAX may say a collective's groups by the axes of its mesh, where there is one."""
+    """From 0.12 on JAX says a collective's groups by the axes of its mesh, where there is one."""
     return re.sub(r"replica_groups = .*?(?=, use_global_device_ids)", "", text)
 
 
@@ -154,7 +154,10 @@ def test_same_program_of_a_device(program):
     assert "mhlo.sharding" in texts[False]
     with_shardy, without = (shardonnay.compile(texts[shardy]) for shardy in (True, False))
     axes = re.findall(r'"(\w+)"=', with_shardy.manifest["mesh"])
-    assert without_groups(without.text) == without_groups(renamed(with_shardy.text, axes))
+    compared, expected = without.text, renamed(with_shardy.text, axes)
+    if "replica_group_mesh_axes" in expected:
+        compared, expected = without_groups(compared), without_groups(expected)
+    assert compared == expected
     for mine, other in zip(without.manifest["inputs"], with_shardy.manifest["inputs"], strict=True):
         assert mine["slices"] == other["slices"]
 
