@@ -10,7 +10,7 @@ from transformer_models import MODELS, build
 
 from shardonnay.torch import partition
 
-QUICK = {"gemma2", "mamba", "vit"}
+QUICK = {"gemma2", "mamba", "mixtral", "vit"}
 
 
 @pytest.mark.parametrize(

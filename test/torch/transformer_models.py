@@ -77,8 +77,6 @@ def gpt2():
 def decoder(name, **more):
     def make():
         config = getattr(transformers, f"{name}Config")(**{**DECODER, **more})
-        # others sort tokens by expert, into parts whose sizes are numbers
-        config._experts_implementation = "batched_mm"
         return language(config, f"{name}ForCausalLM")()
 
     return make

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from .aten import TABLE, Result
+from .aten import Result
+from .aten.table import written
 from .builder import Builder, UnsupportedError, Value, quoted, type_of
 from .placements import mesh_text
 from .tracing import site_of
@@ -65,7 +66,7 @@ class _Lowering:
     def call(self, node: torch.fx.Node) -> Any:
         if node.target is operator.getitem:
             return self.values[node.args[0]][node.args[1]]
-        function = TABLE.get(node.target)
+        function = written(node.target)
         if function is None:
             raise _refuse(node)
         site = site_of(node)

@@ -26,6 +26,7 @@ from torch.overrides import TorchFunctionMode
 from .alignment import without_kernel
 from .aten import TABLE
 from .aten.composed import COMPOSED
+from .aten.table import written
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
 from .checks import Checks, is_compared
@@ -205,7 +206,7 @@ def _bodies() -> dict[Any, Callable[..., Any]]:
 
         return run
 
-    return {op._opoverload: traced(op._init_fn) for op in OPDEFS.values() if op._opoverload not in TABLE}
+    return {op._opoverload: traced(op._init_fn) for op in OPDEFS.values() if not written(op._opoverload)}
 
 
 def caller() -> tuple[str, int]:

@@ -144,3 +144,20 @@ def grouped_mm(
         found = _ragged_dot(b, flipped, b.transpose(y, [1, 0]), b.transpose(x, [0, 2, 1]), ends, False)
         return b.transpose(found, [1, 0])
     return _ragged_dot(b, out, x, y, ends, contracted=y.rank == 2)
+
+
+# What transformers' layers of experts call instead while a program is captured, for strides and types that
+# `aten._grouped_mm` refuses.
+@lowers("transformers.grouped_mm_fallback.default")
+def grouped_mm_fallback(b: Builder, out: Result, x: Value, y: Value, ends: Value) -> Value:
+    return _ragged_dot(b, out, x, y, ends, contracted=False)
+
+
+@lowers("transformers.grouped_mm_fallback_backward.default")
+def grouped_mm_fallback_backward(
+    b: Builder, out: list[Result], x: Value, y: Value, ends: Value, gradient: Value
+) -> list[Value]:
+    return [
+        _ragged_dot(b, out[0], gradient, b.transpose(y, [0, 2, 1]), ends, contracted=False),
+        _ragged_dot(b, out[1], b.transpose(x, [1, 0]), gradient, ends, contracted=True),
+    ]

@@ -23,7 +23,8 @@ class Result:
 
 
 def lowers(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enters a function for these ops (all overloads of a packet).
+    """Enters a function for these ops (all overloads of a packet), or for one that a library may register later, by the
+    name that a graph shows.
 
     It is called with the builder, the result's type (a list of types where there are several) and the op's arguments,
     tensors among them as values, and returns the result's value (or a list).
@@ -31,14 +32,18 @@ def lowers(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         for op in ops:
-            overloads = (
-                [op] if isinstance(op, torch._ops.OpOverload) else [getattr(op, name) for name in op.overloads()]
-            )
+            is_packet = isinstance(op, torch._ops.OpOverloadPacket)
+            overloads = [getattr(op, name) for name in op.overloads()] if is_packet else [op]
             for overload in overloads:
                 TABLE[overload] = function
         return function
 
     return enter
+
+
+def written(op: Any) -> Callable[..., Any] | None:
+    """The function that is entered for an overload."""
+    return TABLE.get(op) or TABLE.get(str(op))
 
 
 def is_half(dtype: torch.dtype) -> bool:
