@@ -359,7 +359,11 @@ def alignments(m):
     labels = m.index([rows, most], classes - 1) + 1
     given, lengths = m.index([rows], times) + 1, m.index([rows], most + 1)
     whole, one, behind = torch.full([rows], times), labels[0, : int(lengths[0])], labels.flatten()[: int(lengths.sum())]
+    padded = torch.where(torch.arange(most) < lengths[:, None], labels, 0)
     loss = lambda *rest, **how: lambda x: F.ctc_loss(x.log_softmax(2), *rest, **how)
+    of_selected = lambda select: lambda x, y: F.ctc_loss(
+        x.log_softmax(2), select(y), whole, (y > 0).sum(1), zero_infinity=True
+    )
     return {
         "zero infinity gradient": (loss(labels, given, lengths, zero_infinity=True), [x]),
         "of each gradient": (loss(labels, given, lengths, reduction="none", zero_infinity=True), [x]),
@@ -373,6 +377,8 @@ def alignments(m):
         "another blank gradient": (
             loss(labels - 1, whole, lengths, blank=classes - 1, zero_infinity=True), [x],
         ),
+        "of labels that a mask selects gradient": (of_selected(lambda y: y.masked_select(y > 0)), [x, padded]),
+        "of labels at a mask gradient": (of_selected(lambda y: y[y > 0]), [x, padded]),
         "of no logits gradient": (lambda x: F.ctc_loss(x, labels, whole, lengths, zero_infinity=True), [x]),
         "of one row gradient": (
             lambda x: F.ctc_loss(x[:, 0].log_softmax(1), one, whole[0], lengths[0],

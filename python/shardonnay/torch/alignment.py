@@ -1,7 +1,8 @@
 """The loss of connectionist temporal classification while a step is captured.
 
 Torch's own kernel asks lengths for their numbers. Here the recursion over time is written out, for all labels of all
-rows at once; lengths are masks.
+rows at once; lengths are masks. What a mask selects, as many numbers as it says, is known here as labels of this loss
+and nothing else: padded to the size of the mask, they are labels all the same.
 """
 
 from __future__ import annotations
@@ -47,6 +48,13 @@ def _likelihood(
     last = 2 * lengths[:, None]
     ends = reached.gather(1, torch.cat([last, (last - 1).clamp(min=0)], 1))
     return torch.where(lengths > 0, torch.logsumexp(ends, 1), ends[:, 0])
+
+
+def selected(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """What `torch.masked_select` gives, and behind it zeros, as many as the mask leaves out."""
+    x, mask = (part.flatten() for part in torch.broadcast_tensors(x, mask))
+    place = torch.where(mask, torch.cumsum(mask, 0) - 1, x.shape[0])
+    return x.new_zeros(x.shape[0] + 1).scatter(0, place, x)[:-1]
 
 
 def ctc_loss(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.overrides import TorchFunctionMode
 
-from .alignment import without_kernel
+from .alignment import selected, without_kernel
 from .aten import TABLE
 from .aten.composed import COMPOSED
 from .aten.table import written
@@ -244,12 +244,45 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
 _REPLACED = {**WITHOUT_QUESTIONS, torch.Tensor.data.__set__: _set_data}
 
 
+def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The tensor and the mask of a call that takes what a mask selects."""
+    if func not in (torch.masked_select, torch.Tensor.masked_select, torch.Tensor.__getitem__) or len(args) != 2:
+        return None
+    x, mask = args
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
+        return None
+    return (x, mask) if func is not torch.Tensor.__getitem__ or mask.shape == x.shape else None
+
+
 class Sources(TorchFunctionMode):
     """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
 
     def __init__(self) -> None:
         super().__init__()
         self.modules: list[str] = []
+        # What a mask selected, whose size no program knows, and what is said of it if it is used.
+        self.selections: list[tuple[torch.Tensor, Exception]] = []
+
+    def _run(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """The result of a function; of a selection, which only labels of a CTC loss may be, a stand-in."""
+        if func is torch.nn.functional.ctc_loss:
+            others = {name: value for name, value in keywords.items() if name != "targets"}
+            self.check_known([*args[:1], *args[2:], others])
+        else:
+            self.check_known((args, keywords))
+        try:
+            return _REPLACED.get(func, func)(*args, **keywords)
+        except DataDependentOutputException:
+            if func is not torch.Tensor.item or not is_compared(sys._getframe(2)):
+                raise
+            return args[0].detach()
+        except DynamicOutputShapeException as error:
+            asked = _selection(func, args)
+            if asked is None:
+                raise
+            result = selected(*asked)
+            self.selections.append((result, _data_dependent(error, site=Site(*caller()))))
+            return result
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         before = _current()
@@ -259,17 +292,21 @@ class Sources(TorchFunctionMode):
         site = Site(file, line, self.modules[-1] if self.modules else "")
         _set_current(site)
         try:
-            try:
-                result = _REPLACED.get(func, func)(*args, **(kwargs or {}))
-            except DataDependentOutputException:
-                if func is not torch.Tensor.item or not is_compared(sys._getframe(1)):
-                    raise
-                result = args[0].detach()
+            result = self._run(func, args, kwargs or {})
             for tensor in _tensors_of(result):
                 _follow(tensor, site)
             return result
         finally:
             _set_current(before)
+
+    def check_known(self, tree: Any) -> None:
+        """Raises what is said of a selection if one is in the tree."""
+        if not self.selections:
+            return
+        for leaf in torch.utils._pytree.tree_leaves(tree):
+            for tensor, error in self.selections:
+                if leaf is tensor:
+                    raise error
 
     @contextlib.contextmanager
     def naming(self, model: torch.nn.Module) -> Iterator[None]:
@@ -368,7 +405,9 @@ def trace(
 
             def recorded(*flat: torch.Tensor) -> Sequence[torch.Tensor]:
                 with randomness.recording(flat[-1]), Checks():
-                    return function(*flat[:-1])
+                    results = function(*flat[:-1])
+                sources.check_known(results)
+                return results
 
             try:
                 first = make_fx(
@@ -411,11 +450,18 @@ _REMARKS = (
 )
 
 
+# Calls that failed, as the size of their result is a number in a tensor, are in the graph all the same.
+_SELECTIONS = ("aten.masked_select", "aten.index.")
+
+
 def _drop_remarks(graph: torch.fx.Graph) -> None:
-    """Drops what says something to a profiler, or checks what tracing has checked or a program can not stop for."""
+    """Drops what says something to a profiler, or checks what tracing has checked or a program can not stop for; and
+    selections that are used as labels, which have a stand-in (`Sources`).
+    """
     for node in reversed(graph.nodes):
         name = str(node.target)
-        if node.op == "call_function" and name.startswith(_REMARKS):
+        is_unused = name.startswith(_SELECTIONS) and not node.users
+        if node.op == "call_function" and (name.startswith(_REMARKS) or is_unused):
             graph.erase_node(node)
 
 
@@ -442,10 +488,10 @@ def _users_site(error: Exception) -> Site:
     return Site(file, line)
 
 
-def _data_dependent(error: Exception, what: str = "") -> UnsupportedError:
+def _data_dependent(error: Exception, what: str = "", site: Site | None = None) -> UnsupportedError:
     return UnsupportedError(
         f"{what or repr(str(getattr(error, 'func', error)))}: its result depends on the numbers in a tensor, which a "
         "program that is compiled once does not know; expected shapes and branches that need no numbers (torch.where, "
         "masks)",
-        _users_site(error),
+        site or _users_site(error),
     )
