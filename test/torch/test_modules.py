@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import types
 
 import models
 import pytest
@@ -78,6 +79,30 @@ class Exchanged(nn.Module):
         return self.trained(x) - self.other(x)
 
 
+class Listed(nn.Module):
+    """Has a parameter in a list, and a buffer in an object that is no module, as transformers' caches are."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.register = nn.Parameter(torch.randn(4, 4)), types.SimpleNamespace(mean=torch.zeros(4))
+        self.weights = [self.weight]
+        self.register_buffer("mean", self.register.mean)
+
+    def forward(self, x):
+        self.register.mean[1:].add_(x.detach().mean(0)[1:])
+        return x @ torch.stack(self.weights).sum(0) - self.mean
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.total = nn.Linear(4, 4), torch.zeros(4)
+
+    def forward(self, x):
+        self.total += x.detach().sum(0)
+        return self.linear(x) + self.total
+
+
 class Scripted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -148,7 +173,12 @@ def test_what_forward_keeps_in_attributes():
     model(x)
 
 
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged])
+def test_a_tensor_that_is_no_buffer_and_changes():
+    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: error: 'aten.add_.Tensor' changes a tensor"):
+        capture_step(Counting(), squares, (models.numbers(8, 4),))
+
+
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed])
 def test_step(kind):
     torch.manual_seed(0)
     model, batch = kind(), (models.numbers(8, 4),)
@@ -186,7 +216,7 @@ def test_data_of_another_shape():
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Scripted])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed, Scripted])
 def test_forward(kind):
     torch.manual_seed(0)
     model, x = kind(), models.numbers(8, 4)

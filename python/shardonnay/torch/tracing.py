@@ -474,6 +474,14 @@ class _Keeping(torch.fx.Interpreter):
             return super().run_node(n)
         except (DataDependentOutputException, NotImplementedError) as error:
             raise UnsupportedError(f"'{n.target}' can not be taken apart: {error}", site_of(n)) from error
+        except RuntimeError as error:
+            if "mutating a non-functional tensor" not in str(error):
+                raise
+            raise UnsupportedError(
+                f"'{n.target}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "
+                "which a program does not hand on to its next step; expected a buffer (register_buffer)",
+                site_of(n),
+            ) from error
 
 
 def _users_site(error: Exception) -> Site:

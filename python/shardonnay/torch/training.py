@@ -10,6 +10,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 from torch.nn.utils import stateless
+from torch.overrides import TorchFunctionMode
 
 from .capturing import Captured, Inputs, captured
 from .optimizers import Factory, FunctionalOptimizer
@@ -41,13 +42,34 @@ def _without_placement_hooks(model: torch.nn.Module) -> Iterator[None]:
             hooks.update(before)
 
 
+class _Aliases(TorchFunctionMode):
+    """Gives functions what stands for a parameter or buffer where they are given the tensor itself, out of a list or an
+    object that is no module, as the layers of a cache are.
+    """
+
+    def __init__(self, model: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
+        super().__init__()
+        mine = dict(itertools.chain(model.named_parameters(), model.named_buffers()))
+        self.pairs = {id(mine[name]): (mine[name], tensor) for name, tensor in tensors.items() if name in mine}
+
+    def _stand_in(self, leaf: Any) -> Any:
+        return self.pairs[id(leaf)][1] if id(leaf) in self.pairs else leaf
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if any(id(leaf) in self.pairs for leaf in pytree.tree_leaves((args, kwargs))):
+            args, kwargs = pytree.tree_map(self._stand_in, (args, kwargs))
+        return func(*args, **kwargs)
+
+
 @contextlib.contextmanager
 def swapped(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
     """While it lasts, `model` has these parameters and buffers; then `tensors` has what they became."""
     recurrent = [module for module in model.modules() if isinstance(module, torch.nn.RNNBase)]
     kept = [module._flat_weights for module in recurrent]
     held = _by_holder(model, tensors)
-    with _without_placement_hooks(model), stateless._reparametrize_module(model, held):
+    aliases = _Aliases(model, tensors)
+    with _without_placement_hooks(model), aliases, stateless._reparametrize_module(model, held):
         for module in recurrent:  # they hold their weights a second time
             module._flat_weights = [getattr(module, name, None) for name in module._flat_weights_names]
         try:
