@@ -51,6 +51,12 @@ constexpr double kLeastDiffering = 0.01;
 /// Ids of shardings, by tensor.
 using ShardingIds = std::vector<int32_t>;
 
+/// What came of an order, and the dims that came later in it.
+struct TriedOrder {
+  ShardingIds propagated;
+  std::vector<GivenDim> later;
+};
+
 class OrderedPropagation {
 public:
   OrderedPropagation(ModuleOp module, ModuleGraph &read,
@@ -93,9 +99,8 @@ private:
   LentSolvers solvers;
   StepMemo memo;
   const ShardingIds given;
-  /// What came of each order that was planned, and what came later in it.
-  std::vector<ShardingIds> tried;
-  std::vector<std::vector<GivenDim>> triedLater = {{}};
+  /// Those that were planned; the first is that of the order given.
+  std::vector<TriedOrder> tried;
 };
 
 ShardingIds OrderedPropagation::present() const {
@@ -210,13 +215,14 @@ size_t OrderedPropagation::mostOrders() const {
 
 std::optional<ShardingIds>
 OrderedPropagation::propagateIn(size_t order, const GivenOrders &orders) {
-  set(tried.front());
+  set(tried.front().propagated);
   if (orders.contestedShare(order) < kLeastContested)
     return std::nullopt;
   ShardingIds propagated =
       propagate(withPriorities(given, orders.findLater(order)));
-  if (llvm::any_of(tried, [&](const ShardingIds &other) {
-        return orders.differingShare(other, propagated) < kLeastDiffering;
+  if (llvm::any_of(tried, [&](const TriedOrder &other) {
+        return orders.differingShare(other.propagated, propagated) <
+               kLeastDiffering;
       }))
     return std::nullopt;
   return propagated;
@@ -233,19 +239,18 @@ PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
       break;
     }
     if (tried.size() == 1) {
-      best = plan(tried.front());
+      best = plan(tried.front().propagated);
       if (!best)
         break;
       cheapest.priceAsGiven = cheapest.price = best->price;
     }
     std::optional<PlannedProgram> found = plan(*propagated);
-    tried.push_back(*std::move(propagated));
-    triedLater.push_back(orders.findLater(order));
+    tried.push_back({*std::move(propagated), orders.findLater(order)});
     if (!found || !isBetter(*found, *best))
       continue;
     best = std::move(found);
     cheapest.price = best->price;
-    cheapest.later = triedLater.back();
+    cheapest.later = tried.back().later;
   }
   if (!best)
     return cheapest;
@@ -263,7 +268,7 @@ PropagationOrder OrderedPropagation::fitMemory(PropagationOrder found) {
     return fits(plan) ? plan.price < best->price
                       : plan.trial.peak.bytes < best->trial.peak.bytes;
   };
-  for (auto [propagated, later] : llvm::zip_equal(tried, triedLater)) {
+  for (const auto &[propagated, later] : tried) {
     std::optional<PlannedProgram> fitted =
         plan(propagated, /*fitsMemory=*/true);
     if (!fitted)
@@ -288,12 +293,12 @@ PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
   }
   GraphWeights weights = readWeights();
   GivenOrders orders(graph, weights, mostOrders());
-  tried.push_back(propagate(given));
+  tried.push_back({propagate(given), {}});
   PropagationOrder cheapest = findCheapest(orders);
   if (sink || !cheapest.later.empty())
     propagate(withPriorities(given, cheapest.later), sink);
   else
-    set(tried.front());
+    set(tried.front().propagated);
   return cheapest;
 }
 

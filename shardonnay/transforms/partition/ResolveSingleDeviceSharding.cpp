@@ -11,8 +11,8 @@
 // 3. For each op on one device, not looking into such: a constraint goes;
 //    others move into a region, their results reduced with those of the other
 //    devices, which are neutral; what the same device computed before it takes
-//    as it is. If there is but one device, only what they say of it goes, and
-//    so it does where a function that is kept is called (openBoundary).
+//    as it is. If there is but one device, only what they say of it goes.
+//    What a named computation has there is open (openBoundary).
 // 4. What nothing uses on another device is not sent.
 //
 //===----------------------------------------------------------------------===//
