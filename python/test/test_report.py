@@ -220,3 +220,30 @@ func.func @main(%x: tensor<32x8xf32> {SPLIT}, %s: tensor<2xi32> {WHOLE.replace("
 }}"""
     (entry,) = shardonnay.compile(text).report["collectives"]
     assert (entry["kind"], entry["bytes"], entry["written"]) == ("ragged_all_to_all", 64, True)
+
+
+def test_a_collective_that_is_started_and_awaited_counts_once():
+    """As `jax.lax.psum_scatter_start` of JAX 0.12 is printed; along "b" each device has its own columns."""
+    config = '{"scatter_dimension": 0, "replica_groups": [[0, 2], [1, 3]], "tiled": true}'.replace('"', r"\22")
+    call = (
+        '%1 = stablehlo.custom_call @"reduce-scatter-start"(%c) {called_computations = [@sum], '
+        f'mhlo.frontend_attributes = {{async_collective_config = "{config}"}}}} : (tensor<8x8xf32>) -> tensor<4x8xf32>'
+    )
+    text = f"""
+sdy.mesh @m = <["a"=2, "b"=2]>
+func.func private @sum(%l: tensor<f32>, %r: tensor<f32>) -> tensor<f32> {{
+  %0 = stablehlo.add %l, %r : tensor<f32>
+  return %0 : tensor<f32>
+}}
+func.func @main(%x: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{"b"}}]>}}) -> (tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}, {{"b"}}]>}}) {{
+  %0 = sdy.manual_computation(%x) in_shardings=[<@m, [{{}}, {{?}}]>] out_shardings=[<@m, [{{"a"}}, {{?}}]>] manual_axes={{"a"}} (%c: tensor<8x8xf32>) {{
+    {call}
+    %2 = stablehlo.custom_call @"reduce-scatter-done"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    sdy.return %2 : tensor<4x8xf32>
+  }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}}"""
+    compiled = shardonnay.compile(text)
+    (entry,) = compiled.report["collectives"]
+    assert (entry["kind"], entry["bytes"], entry["written"]) == ("reduce-scatter-start", 64, True)
+    assert '@"reduce-scatter-done"' in compiled.text and "tensor<4x4xf32>" in compiled.text

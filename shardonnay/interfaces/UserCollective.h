@@ -41,6 +41,8 @@ struct UserCollective {
   llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
   /// The groups are pairs: who is no target receives nothing.
   bool inPairs = false;
+  /// Another op waits for its result: it is the first of a pair of ops.
+  bool isStart = false;
   /// Instead of groups: those that differ along these axes alone.
   std::optional<llvm::SmallVector<NamedAxis>> axes;
   /// The op's operands that are sent; as large as what is sent at most, on

@@ -16,6 +16,7 @@
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
 #include "shardonnay/models/StableHLO/Families.h"
+#include "shardonnay/models/StableHLO/StartedCollective.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -23,10 +24,8 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-/// A factor a dim, but `exchanged` dims are needed whole on either side. None
-/// for operands of unlike shapes.
-static std::optional<FactorRule> exchangeRule(Operation *op,
-                                              ArrayRef<int64_t> exchanged) {
+std::optional<FactorRule>
+shardonnay::exchangeRule(Operation *op, ArrayRef<int64_t> exchanged) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0));
   ArrayRef<int64_t> to = shapeOf(op->getResult(0));
   auto isLike = [](ArrayRef<int64_t> shape) {
@@ -163,6 +162,9 @@ static std::optional<UserCollective> readWritten(Operation *op) {
           })
           .Case([&](CustomCallOp op) { return readRagged(op, written); })
           .Default(Attribute());
+  auto call = dyn_cast<CustomCallOp>(op);
+  if (call && readStarted(call, written))
+    return written;
   if (!readGroups(groups, written))
     return std::nullopt;
   return written;

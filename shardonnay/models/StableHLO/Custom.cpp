@@ -9,6 +9,7 @@
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "shardonnay/models/StableHLO/Pointwise.h"
+#include "shardonnay/models/StableHLO/StartedCollective.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -24,7 +25,9 @@ static CallKind getKind(StringRef target) {
   return llvm::StringSwitch<CallKind>(target)
       .Cases({"annotate_device_placement", "InspectSharding",
               "LayoutConstraint", "MoveToDevice", "MoveToHost", "X64Combine",
-              "X64SplitHigh", "X64SplitLow", "mhlo.erf",
+              "X64SplitHigh", "X64SplitLow", "all-gather-done",
+              "all-reduce-done", "all-to-all-done", "collective-permute-done",
+              "mhlo.erf", "reduce-scatter-done",
               "xla.megascale.provide_metadata"},
              CallKind::Pointwise)
       .Cases({"Cholesky", "CompactWyHelper", "Eigh", "LuDecomposition",
@@ -184,7 +187,7 @@ static std::optional<FactorRule> customCallRule(CustomCallOp op) {
   case CallKind::Selection:
     return selectionRule(op);
   case CallKind::Unknown:
-    return std::nullopt;
+    return startedRule(op);
   }
   llvm_unreachable("all kinds are handled");
 }

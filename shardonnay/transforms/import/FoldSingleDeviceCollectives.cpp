@@ -59,7 +59,7 @@ static SmallVector<Value> buildZeros(Operation *op) {
 static SmallVector<Value> foldedResults(UserCollectiveOpInterface op,
                                         sdy::MeshAttr mesh) {
   std::optional<UserCollective> written = op.getUserCollective();
-  if (!written || !returnsWhatItSends(op, *written))
+  if (!written || written->isStart || !returnsWhatItSends(op, *written))
     return {};
   if (sendsToItself(*written, mesh))
     return op->getOperands();

@@ -65,3 +65,16 @@ func.func @along_axes(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   }) : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// The call that waits for it needs it.
+// CHECK-LABEL: func @started
+// CHECK: @"collective-permute-start"
+func.func @started(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @"collective-permute-start"(%arg0) {mhlo.frontend_attributes = {async_collective_config = "{\22permutation\22: [[0, 0], [1, 1]]}"}} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.custom_call @"collective-permute-done"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
