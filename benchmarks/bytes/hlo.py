@@ -25,7 +25,7 @@ _LAYOUT = re.compile(r"(?<=\])\{[\d,:TSE()*]*\}")
 _COLLECTIVES = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
                 "collective-broadcast"}
 _KEPT = {"send", "recv", "infeed", "outfeed", "send-done", "recv-done"}
-_PIECES = {"dynamic-slice"}
+_SLICES = {"dynamic-slice"}
 _SAME_BYTES = {"bitcast", "reshape", "transpose", "copy"}
 
 
@@ -216,14 +216,14 @@ def _trips(loop, computations):
     return int(bounds[0]) if len(bounds) == 1 and counts else 1
 
 
-def _largest_piece(name, instructions, users):
+def _largest_slice(name, instructions, users):
     """The part of a value that its users take, all of them slices; 1.0 if one needs it whole."""
     part = 0.0
     for user in users[name]:
-        if user.opcode in _PIECES and user.operands[0] == name:
+        if user.opcode in _SLICES and user.operands[0] == name:
             part = max(part, type_bytes(user.type) / type_bytes(instructions[name].type))
         elif user.opcode in _SAME_BYTES and type_bytes(user.type) == type_bytes(instructions[name].type):
-            part = max(part, _largest_piece(user.name, instructions, users))
+            part = max(part, _largest_slice(user.name, instructions, users))
         else:
             return 1.0
     return part or 1.0
@@ -234,7 +234,7 @@ def _sent(instruction, instructions, users):
     kind, group = instruction.opcode.replace("-", "_"), group_size(instruction.attributes)
     size = type_bytes(instruction.type)
     if kind == "all_reduce":
-        shards = min(group, round(1 / _largest_piece(instruction.name, instructions, users)))
+        shards = min(group, round(1 / _largest_slice(instruction.name, instructions, users)))
         if shards > 1:
             piece = size / shards
             return "reduce_scatter", ring_bytes("reduce_scatter", piece, shards) + ring_bytes(

@@ -19,7 +19,7 @@ _N, _WIDE, _LONG = 2880, 184320, 2949120
 _SEQUENCE, _HEAD, _LAYERS = 64, 16, 4
 
 
-def _lies(x, *spec):
+def _place(x, *spec):
     return jax.lax.with_sharding_constraint(x, NamedSharding(_MESH, P(*spec)))
 
 
@@ -67,9 +67,9 @@ def _loss(x, words, labels):
 
 
 def _sequence_parallel(x, up, down):
-    x = _lies(x, ("data",), "tensor")
-    inner = _lies(jax.nn.gelu(x @ up), ("data",), None, "tensor")
-    return _lies(inner @ down, ("data",), "tensor")
+    x = _place(x, ("data",), "tensor")
+    inner = _place(jax.nn.gelu(x @ up), ("data",), None, "tensor")
+    return _place(inner @ down, ("data",), "tensor")
 
 
 def _gradient(function, count):
@@ -112,10 +112,10 @@ PROGRAMS = {
     "loss-step": (_gradient(_loss, 1), [_X, _WORDS, _TOKENS]),
     "embedding": (lambda tokens, words: jnp.take(words, tokens, axis=0), [_MANY_TOKENS, _WORDS]),
     "sequence-parallel": (_sequence_parallel, [((_N, _N, _N), P("data")), _UP, _DOWN]),
-    "moved": (lambda x: _lies(x * 2, "fsdp", ("tensor", "data")), [((_WIDE, _WIDE), P(("data", "tensor"), "fsdp"))]),
-    "moved-one-dim": (lambda x: _lies(x * 2, ("fsdp", "data", "tensor")), [((_LONG,), P(("data", "tensor", "fsdp")))]),
+    "moved": (lambda x: _place(x * 2, "fsdp", ("tensor", "data")), [((_WIDE, _WIDE), P(("data", "tensor"), "fsdp"))]),
+    "moved-one-dim": (lambda x: _place(x * 2, ("fsdp", "data", "tensor")), [((_LONG,), P(("data", "tensor", "fsdp")))]),
     "transposed": (
-        lambda x: _lies(x.T.reshape(_WIDE, 2, -1) + 1, ("data", "fsdp"), None, None),
+        lambda x: _place(x.T.reshape(_WIDE, 2, -1) + 1, ("data", "fsdp"), None, None),
         [((_N, _WIDE), P("data", ("tensor", "fsdp")))],
     ),
     "convolution": (

@@ -21,7 +21,7 @@ def count_ops(operation):
     return 1 + sum(count_ops(op) for region in operation.regions for block in region for op in block)
 
 
-def settle_heap():
+def trim_heap():
     """As in time-passes.cpp."""
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
@@ -36,7 +36,7 @@ def measure(path, pipeline):
         module = ir.Module.parse(Path(path).read_text())
         passes = passmanager.PassManager.parse(f"builtin.module({pipeline})")
         passes.enable_verifier(False)
-        settle_heap()
+        trim_heap()
         Path("/proc/self/clear_refs").write_text("5")  # sets the peak to what is resident now
         before = status_bytes("VmRSS")
         start = time.process_time()

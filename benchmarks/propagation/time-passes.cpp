@@ -43,7 +43,7 @@ static int64_t statusBytes(llvm::StringRef key) {
 /// Leaves the heap as if parsing had not been. glibc gives back what is free,
 /// but sorts what it can't give back only at the next large allocations, some
 /// thousand blocks at each: that would be counted as time of the passes.
-static void settleHeap() {
+static void trimHeap() {
   malloc_trim(0);
   for (int i = 0; i < 1000; ++i) {
     void *volatile memory = malloc(64 << 20);
@@ -71,7 +71,7 @@ static std::optional<Measured> measure(const mlir::DialectRegistry &registry,
   int64_t ops = 0;
   module->walk([&](mlir::Operation *) { ++ops; });
 
-  settleHeap();
+  trimHeap();
   // The peak is what is resident now.
   std::ofstream("/proc/self/clear_refs") << 5;
   int64_t before = statusBytes("VmRSS");

@@ -47,7 +47,7 @@ def test_an_unknown_element_type_is_an_error():
         boundary.dtype_of("!stablehlo.token")
 
 
-def test_pieces_form_the_array_again():
+def test_shards_form_the_array_again():
     array = np.arange(16, dtype=np.float32).reshape(2, 8)
     pieces = boundary.shard(COLUMNS, array, MESH)
     assert (pieces[5] == array[:, 2:4]).all()
@@ -55,7 +55,7 @@ def test_pieces_form_the_array_again():
     assert (joined == array).all() and spread == 0
 
 
-def test_each_distinct_piece_once():
+def test_each_distinct_slice_once():
     array = np.arange(16, dtype=np.float32).reshape(2, 8)
     pieces = [bounds for i, bounds in enumerate(COLUMNS["slices"]) if bounds not in COLUMNS["slices"][:i]]
     listed = {key: value for key, value in COLUMNS.items() if key != "slices"}

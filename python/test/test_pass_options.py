@@ -10,7 +10,7 @@ from jaxlib.mlir.passmanager import PassManager
 
 SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
 MESH = 'sdy.mesh @mesh = <["a"=4, "b"=2]>\n'
-CUT, OTHER, WHOLE = '[{"a"}, {}]', '[{}, {"a"}]', "[{}, {}]"
+SHARDED, OTHER, WHOLE = '[{"a"}, {}]', '[{}, {"a"}]', "[{}, {}]"
 
 
 def argument(sharding):
@@ -29,7 +29,7 @@ def contraction(operand, sharding=None, name="%1", more=""):
 
 
 GATHER = f'%0 = sdy.all_gather [{{"a"}}, {{}}] %x out_sharding=<@mesh, {WHOLE}> : tensor<8x16xf32>\n'
-SCATTER = f'%2 = sdy.reduce_scatter [{{"a"}}, {{}}] %1 out_sharding=<@mesh, {CUT}> : tensor<8x16xf32>\n'
+SCATTER = f'%2 = sdy.reduce_scatter [{{"a"}}, {{}}] %1 out_sharding=<@mesh, {SHARDED}> : tensor<8x16xf32>\n'
 ADD = "%9 = stablehlo.add {}, {} : tensor<8x16xf32>\nreturn %9 : tensor<8x16xf32>"
 RETURN = "return {} : tensor<8x16xf32>"
 CMV1 = {
@@ -51,7 +51,7 @@ DEBUG = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
 
 def program(body):
     return (
-        f"{MESH}func.func @main(%x: tensor<8x16xf32> {argument(CUT)}, %w: tensor<16x16xf32>) -> tensor<8x16xf32> "
+        f"{MESH}func.func @main(%x: tensor<8x16xf32> {argument(SHARDED)}, %w: tensor<16x16xf32>) -> tensor<8x16xf32> "
         f"{{\n{body}\n}}"
     )
 

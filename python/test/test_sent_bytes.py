@@ -64,7 +64,7 @@ def slice_of(name, of, size=4):
 
 
 @pytest.mark.parametrize("size, expected", [(4, 48), (8, 32 + 32)])
-def test_an_all_reduce_of_pieces_is_a_reduce_scatter(size, expected):
+def test_an_all_reduce_of_slices_is_a_reduce_scatter(size, expected):
     """Of halves: 64 bytes are reduce-scattered in pairs, the half all-reduced in pairs."""
     lines = [WIDE, reduction("a"), "%c = f32[16]{0} copy(%a)", slice_of("s", "c", size)]
     assert sent(lines, f"%r = f32[{size}]{{0}} negate(%s)") == expected

@@ -162,7 +162,7 @@ TEST(AxisList, workedExample) {
   EXPECT_EQ(full.dropPrefix(split), (AxisList{{0, 4, 2}}));
 }
 
-TEST(AxisList, coversAcrossPieces) {
+TEST(AxisList, coversAcrossSubAxes) {
   AxisList parts = {{0, 2, 2}, {1, 1, 3}, {0, 1, 2}};
   EXPECT_TRUE(parts.covers({0, 1, 4}));
   EXPECT_FALSE(parts.covers({0, 1, 8}));

@@ -127,7 +127,7 @@ void checkReaching(FactorWindow window, int64_t shards) {
     }
 }
 
-TEST(FactorWindowTest, WindowsThatReachAPiece) {
+TEST(FactorWindowTest, WindowsThatReachAShard) {
   // Device 1 has positions 4 to 7, which windows 2, 3 and 4 reach; they see
   // positions 3 to 9.
   FactorWindow window;
@@ -146,7 +146,7 @@ TEST(FactorWindowTest, WindowsThatReachAPiece) {
   EXPECT_EQ(sharded.size, 7);
 }
 
-TEST(FactorWindowTest, RandomWindowsThatReachAPiece) {
+TEST(FactorWindowTest, RandomWindowsThatReachAShard) {
   std::mt19937 random(3);
   auto upTo = [&](int64_t limit) {
     return static_cast<int64_t>(random() % (limit + 1));
@@ -163,7 +163,7 @@ TEST(FactorWindowTest, RandomWindowsThatReachAPiece) {
 }
 
 // Six rows of 64 sharded by four: two, two, two and none; of 384 each has 96.
-TEST(FactorWindowTest, RowsAreCutIntoPlainPieces) {
+TEST(FactorWindowTest, RowsAreDividedIntoPlainShards) {
   FactorWindow window;
   window.kind = WindowKind::Retiled;
   window.size = 384;

@@ -22,7 +22,7 @@ TensorSharding open(llvm::ArrayRef<AxisList> dims) {
   return sharding;
 }
 
-TEST(ManualBoundaryTest, AxesThatCutNothingAreReplicatedOutside) {
+TEST(ManualBoundaryTest, AxesThatShardNothingAreReplicatedOutside) {
   ManualBoundary boundary =
       ManualBoundary::get(open({AxisList{kM, kF}, AxisList()}), {kM, kN});
   TensorSharding outer = boundary.toOuter(open({AxisList{kF}, AxisList()}));

@@ -74,7 +74,7 @@ TEST(Compile, WholeArgumentsAndResultsAreInTheManifest) {
             "[[[0,4],[0,8]],[[0,4],[0,8]],[[0,4],[0,8]],[[0,4],[0,8]]]");
 }
 
-TEST(Compile, ManifestOfManyDevicesListsEachPieceOnce) {
+TEST(Compile, ManifestOfManyDevicesListsEachSliceOnce) {
   CompileResult result = compile(R"mlir(
 sdy.mesh @mesh = <["x"=2, "y"=64]>
 func.func public @main(

@@ -96,7 +96,7 @@ RC_GTEST_PROP(Refinement, sidesOfOneSplittingShareTheirAtoms, ()) {
 }
 
 /// All of `axes`, as runs of parts that do not overlap.
-RC_GTEST_PROP(Refinement, partsAreBetweenTheBordersOfAll, ()) {
+RC_GTEST_PROP(Refinement, partsAreBetweenTheBoundariesOfAll, ()) {
   std::vector<AxisRef> splitting = gen::splitting(gen::mesh());
   Layout layout = gen::unpadded(splitting, 2, false);
   llvm::SmallVector<AxisRef> axes(layout.dims[0].refs()), parts;

@@ -148,7 +148,7 @@ TEST(ReshardPlan, subAxesThatDoNotCoexist) {
 
 /// Among devices along the atoms that are permuted the summands are alike, also
 /// where atoms of source and target exclude each other.
-TEST(ReshardPlan, permutesPartialPieces) {
+TEST(ReshardPlan, permutesPartialShards) {
   AxisRef half{0, 1, 2}, quarter{0, 1, 4}, last{0, 12, 2}, third{0, 4, 3};
   ReshardProblem problem{Mesh({24}), {}, {}, 4};
   problem.source = problem.target = Layout::replicated({12});

@@ -141,7 +141,7 @@ private:
   double price = 0;
   int64_t mostElements = 0;
   /// What shards the target, and what it is partial along.
-  uint32_t targetCuts = 0, targetParts = 0;
+  uint32_t targetShards = 0, targetParts = 0;
 };
 
 void RealSearch::step(State to, llvm::function_ref<void(PricedShard &)> act) {
@@ -165,7 +165,7 @@ void RealSearch::expandTuple(size_t dim, const Atoms &list) {
     return;
   State longer = open;
   longer[dim].insert(longer[dim].end(), list.begin(), list.end());
-  if (!(bits & bitsOf(open)) && !(bits & ~targetCuts))
+  if (!(bits & bitsOf(open)) && !(bits & ~targetShards))
     step(longer, [&](PricedShard &shard) { shard.allSlice(dim, axes(list)); });
   if ((bits & ~bitsOf(open.back())) || (bits & targetParts))
     return;
@@ -217,13 +217,13 @@ void RealSearch::expand() {
     expandSuffixes(dim);
   }
   State next = open;
-  permuteFrom(next, 0, (bitsOf(open) | targetCuts) & ~bitsOf(open.back()));
+  permuteFrom(next, 0, (bitsOf(open) | targetShards) & ~bitsOf(open.back()));
 }
 
 double RealSearch::cheapest(const State &source, const State &target,
                             int64_t most) {
   targetParts = bitsOf(target.back());
-  targetCuts = bitsOf(target) & ~targetParts;
+  targetShards = bitsOf(target) & ~targetParts;
   for (int64_t limit : {std::max(elements(source), elements(target)), most}) {
     mostElements = limit;
     queue = {};

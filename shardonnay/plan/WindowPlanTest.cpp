@@ -152,13 +152,13 @@ TEST(WindowPlanTest, AHaloTakesTwoPermutesOfOneElement) {
   EXPECT_EQ(costOf(problem, plan).received, 2);
 }
 
-TEST(WindowPlanTest, TheOwnPieceTakesNothing) {
+TEST(WindowPlanTest, TheOwnShardTakesNothing) {
   WindowProblem problem{kMesh, {kY}, {kY}, 3, 10, 0, 3, 3};
   check(problem);
   EXPECT_EQ(costOfWindows(problem).received, 0);
 }
 
-TEST(WindowPlanTest, ANestedCutTakesNothing) {
+TEST(WindowPlanTest, ANestedShardingTakesNothing) {
   WindowProblem problem{kMesh, {kX}, {kX, kY}, 8, 16, 0, 2, 2};
   check(problem);
   EXPECT_EQ(costOfWindows(problem).received, 0);

@@ -95,7 +95,7 @@ TEST(OpSolver, aSmallHaloIsFetched) {
   EXPECT_EQ(solve(window(64, 64, 3), "cpu"), axes({m, none}));
 }
 
-TEST(OpSolver, whereWindowsSeeAllAnotherDimIsCut) {
+TEST(OpSolver, whereWindowsSeeAllAnotherDimIsSharded) {
   // 3 * 16 rows of 256 bytes, against 2 times 3/4 of 16 such rows.
   EXPECT_EQ(solve(window(64, 64, 64)), axes({none, m}));
 }

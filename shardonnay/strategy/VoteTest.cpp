@@ -137,14 +137,14 @@ TEST(Vote, AxesOfUncuttableFactorsMove) {
             axes({d, none}));
 }
 
-TEST(Vote, AFactorThatIsADimMayBeCutUnevenly) {
+TEST(Vote, AFactorThatIsADimMayBeShardedUnevenly) {
   EXPECT_EQ(assign(unary(6, 8), {{m, none}, {m, none}}), axes({m, none}));
   EXPECT_EQ(assign(unary(1, 8), {{m, none}, {m, none}}), axes({m, none}));
   EXPECT_EQ(assign(unary(8, 7, FactorKind::Windowed), {{m, d}, {m, d}}),
             axes({m, d}));
 }
 
-TEST(Vote, AFactorBesideOthersIsCutEvenly) {
+TEST(Vote, AFactorBesideOthersIsShardedEvenly) {
   // [i, j] -> [i j].
   FactorRuleBuilder builder({2}, {1});
   builder.add(6, {0}, {0});
@@ -153,7 +153,7 @@ TEST(Vote, AFactorBesideOthersIsCutEvenly) {
   EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
 }
 
-TEST(Vote, ARetiledFactorIsCutUnevenlyWhereAllAgree) {
+TEST(Vote, ARetiledFactorIsShardedUnevenlyWhereAllAgree) {
   FactorRuleBuilder builder({2}, {1});
   builder.add(6, {0}, {0});
   builder.add(4, {1}, {0});
@@ -183,7 +183,7 @@ TEST(Vote, ConstantsHaveNoVote) {
             axes({d, none, none}));
 }
 
-TEST(Vote, LookupsAreCutUnlessTheyCopyTheTable) {
+TEST(Vote, LookupsAreShardedUnlessTheyCopyTheTable) {
   // Rows of a table [v, j] at positions [i].
   FactorRuleBuilder builder({2, 1}, {2});
   builder.add(16, {-1, 0}, {0});
@@ -195,7 +195,7 @@ TEST(Vote, LookupsAreCutUnlessTheyCopyTheTable) {
   EXPECT_EQ(assign(rule, vocabulary, false, {1}), axes({none, none, none}));
 }
 
-TEST(Vote, NoStridedCuts) {
+TEST(Vote, NoStridedShards) {
   // The reshape ([i j]) -> ([i, j]): j can be sharded only where i is sharded
   // up.
   FactorRuleBuilder builder({1}, {2});
@@ -206,7 +206,7 @@ TEST(Vote, NoStridedCuts) {
   EXPECT_EQ(assign(rule, {{d}, {d, m}}), axes({d, none}));
 }
 
-TEST(Vote, CompoundDimIsCutThrough) {
+TEST(Vote, CompoundDimIsShardedThrough) {
   FactorRuleBuilder builder({1}, {2});
   builder.add(2, {0}, {0});
   builder.add(4, {0}, {1});

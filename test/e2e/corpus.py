@@ -25,7 +25,7 @@ def _on(value, dim, axes):
     return P(*(axes if d == dim else None for d in range(value.ndim)))
 
 
-def _cut(value, axes, size, first):
+def _sharded_dim(value, axes, size, first):
     dims = [d for d, length in enumerate(value.shape) if length % size == 0 and length >= size]
     return _on(value, dims[0] if first else dims[-1], axes) if dims else None
 
@@ -35,19 +35,19 @@ def _whole(model, path, value):
 
 
 def _fully(model, path, value):
-    return _cut(value, ALL, 8, True)
+    return _sharded_dim(value, ALL, 8, True)
 
 
 def _fully_or_data(model, path, value):
-    return _fully(model, path, value) or _cut(value, "data", 2, True)
+    return _fully(model, path, value) or _sharded_dim(value, "data", 2, True)
 
 
 def _by_data(model, path, value):
-    return _cut(value, "data", 2, True)
+    return _sharded_dim(value, "data", 2, True)
 
 
 def _columns(model, path, value):
-    return _cut(value, "model", 4, False)
+    return _sharded_dim(value, "model", 4, False)
 
 
 def _split(model, path, value):

@@ -23,7 +23,7 @@ class Case:
     slack: float = 1.0
 
 
-class Maker:
+class CaseBuilder:
     """Draws sizes, types and tensors."""
 
     def __init__(self, number):

@@ -5,7 +5,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from random_cases import FLOATS, INTEGERS, Case, Maker, with_gradient
+from random_cases import FLOATS, INTEGERS, Case, CaseBuilder, with_gradient
 
 UNARY_FLOAT = (
     "exp expm1 log log2 log10 log1p sin cos tan tanh sqrt rsqrt sigmoid erf erfc asin acos atan sinh cosh asinh "
@@ -573,7 +573,7 @@ FAMILY_BY_NAME = {family.__name__: family for family in FAMILIES}
 
 def generate(number, family=None):
     """The case of this number; in turn of each family, unless one is named."""
-    m = Maker(number)
+    m = CaseBuilder(number)
     chosen = FAMILY_BY_NAME[family] if family else FAMILIES[number % len(FAMILIES)]
     return chosen(m)
 

@@ -141,7 +141,7 @@ def test_sampling_by_a_grid(mode):
     for number, (padding, corners) in enumerate(
         itertools.product(["zeros", "border", "reflection"], [False, True])
     ):
-        m = random_ops.Maker(number)
+        m = random_ops.CaseBuilder(number)
         pairs = [(m.tensor([2, 3, m.draw.randint(1, 5), 5]), m.tensor([2, m.draw.randint(1, 4), 3, 2]))]
         if mode != "bicubic":
             pairs.append((m.tensor([2, 3, 3, 2, 4]), m.tensor([2, 2, 3, 1, 3])))
@@ -161,7 +161,7 @@ def test_sampling_by_a_grid(mode):
 def test_rare_ops(family, number):
     """Random sizes and types, each op of the family once."""
     cases = []
-    for name, (function, arguments) in family(random_ops.Maker(number)).items():
+    for name, (function, arguments) in family(random_ops.CaseBuilder(number)).items():
         case = random_ops.Case(name, function, arguments, 8)
         cases.append(random_ops.with_gradient(case) if name.endswith("gradient") else case)
     assert not (lines := wrong(cases)), "\n".join(lines)

@@ -81,7 +81,7 @@ def kinds(function, *arguments):
     return [entry["kind"] for entry in report["collectives"]]
 
 
-def test_a_call_is_cut_by_its_rule():
+def test_a_call_is_sharded_by_its_rule():
     SEEN.clear()
     found = partition(lambda x: jnp.sin(doubled(x)))(X)
     compare(found, jax.jit(lambda x: jnp.sin(doubled(x)))(X))
@@ -152,7 +152,7 @@ def test_under_transformations():
     np.testing.assert_allclose(jax.jit(lambda x: f(x) + 1)(X), jnp.sin(X * 2) + 1, rtol=1e-5)
 
 
-def test_pieces_that_make_no_result_are_refused():
+def test_shards_that_make_no_result_are_refused():
     first = custom_partitioning(lambda x: x * 2)
     first.def_partition(
         partition=lambda mesh, args, result: (mesh, lambda x: x[:1] * 2, result.sharding, (args[0].sharding,)),

@@ -57,7 +57,7 @@ def test_three_dims():
     )
 
 
-def test_rows_and_columns_are_dims_that_are_cut():
+def test_rows_and_columns_are_dims_that_are_sharded():
     lines = str(draw(NamedSharding(CUBE, P("a", None, ("b", "c"))), (4, 6, 8))).splitlines()
     assert lines[1:] == [
         "              dim 2, 0:2  dim 2, 2:4  dim 2, 4:6  dim 2, 6:8",

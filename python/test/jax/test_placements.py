@@ -47,7 +47,7 @@ def _entry(sharding, shape, mesh=None):
     return entry | ({"mesh": mesh} if mesh else {})
 
 
-def _pieces(placements, index, array):
+def _shards(placements, index, array):
     """What each device is given of an input, in the order of the program's devices."""
     placed = jax.sharding.NamedSharding(placements.mesh, placements.in_specs[index])
     slices = placed.devices_indices_map(array.shape)
@@ -66,16 +66,16 @@ def _pieces(placements, index, array):
         ('#sdy.sharding<@mesh, [{"b"}, {"a"}]>', '#sdy.mesh<["a"=2, "b"=4]>', lambda d: (d % 4 * 2, d // 4 * 8, 2, 8)),
     ],
 )
-def test_devices_get_the_pieces_that_the_program_means(sharding, mesh, piece):
+def test_devices_get_the_shards_that_the_program_means(sharding, mesh, piece):
     other = Mesh(MESH.devices.reshape(2, 4), ("a", "b"))
     manifest = {"devices": 8, "mesh": DATA_MODEL, "inputs": [_entry(sharding, [8, 16], mesh)], "outputs": []}
     array = ramp(8, 16) + np.arange(8)[:, None] * 100
-    for device, found in enumerate(_pieces(Placements(manifest, [MESH, other]), 0, array)):
+    for device, found in enumerate(_shards(Placements(manifest, [MESH, other]), 0, array)):
         row, column, rows, columns = piece(device)
         np.testing.assert_array_equal(found, array[row : row + rows, column : column + columns])
 
 
-def test_a_program_without_a_mesh_lies_whole():
+def test_a_program_without_a_mesh_is_whole():
     manifest = {"devices": 8, "mesh": None, "inputs": [_entry(None, [8, 16])], "outputs": []}
     placements = Placements(manifest, [MESH])
     assert placements.mesh == MESH and placements.inputs[0].spec == P(None, None)

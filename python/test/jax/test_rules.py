@@ -27,7 +27,7 @@ SQUARES = put(ramp(8, 4, 4) + 30 * np.eye(4, dtype=np.float32), "data")
 
 
 @pytest.mark.parametrize("transform", [partition, propagate])
-def test_a_call_with_a_rule_is_cut(transform):
+def test_a_call_with_a_rule_is_sharded(transform):
     jnp.linalg.inv(jnp.eye(3))  # JAX loads LAPACK
     found = transform(factors, sharding_rules={TARGET: RULE})(SQUARES)
     expected = jax.scipy.linalg.lu_factor(np.asarray(SQUARES))
@@ -35,7 +35,7 @@ def test_a_call_with_a_rule_is_cut(transform):
     assert [value.sharding.spec[0] for value in found] == ["data"] * 3
 
 
-def test_the_rule_is_what_cuts_it():
+def test_the_rule_is_what_shards_it():
     without, with_rule = (
         partition(factors, sharding_rules=rules).lower(SQUARES).compile() for rules in (None, {TARGET: RULE})
     )

@@ -27,8 +27,8 @@ func.func @fill_padding(%a: tensor<3x2xf32>, %zero: tensor<f32>) -> tensor<3x2xf
 }
 
 // 5 and 5 become 3, 3, 3 and 1: only device 1 lacks a position.
-// CHECK-LABEL: func.func @cut_anew(
-func.func @cut_anew(%a: tensor<5xf32>) -> tensor<3xf32> {
+// CHECK-LABEL: func.func @resharded(
+func.func @resharded(%a: tensor<5xf32>) -> tensor<3xf32> {
   // CHECK-NEXT: %[[BEGIN:.*]] = stablehlo.slice %arg0 [0:1]
   // CHECK-NEXT: "stablehlo.collective_permute"(%[[BEGIN]]) {{.*}}source_target_pairs = dense<{{\[\[}}3, 1]]>
   // CHECK:      stablehlo.constant dense<[0, 3, 1, 4]> : tensor<4xi32>

@@ -25,15 +25,14 @@ struct Started {
 } // namespace
 
 static std::optional<Started> readConfig(CustomCallOp call) {
-  auto kind =
-      llvm::StringSwitch<std::optional<CollectiveKind>>(
-          call.getCallTargetName())
-          .Case("all-gather-start", CollectiveKind::AllGather)
-          .Case("all-reduce-start", CollectiveKind::AllReduce)
-          .Case("all-to-all-start", CollectiveKind::AllToAll)
-          .Case("collective-permute-start", CollectiveKind::Permute)
-          .Case("reduce-scatter-start", CollectiveKind::ReduceScatter)
-          .Default(std::nullopt);
+  auto kind = llvm::StringSwitch<std::optional<CollectiveKind>>(
+                  call.getCallTargetName())
+                  .Case("all-gather-start", CollectiveKind::AllGather)
+                  .Case("all-reduce-start", CollectiveKind::AllReduce)
+                  .Case("all-to-all-start", CollectiveKind::AllToAll)
+                  .Case("collective-permute-start", CollectiveKind::Permute)
+                  .Case("reduce-scatter-start", CollectiveKind::ReduceScatter)
+                  .Default(std::nullopt);
   auto frontend =
       call->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
   if (!kind || !frontend || call.getNumOperands() != 1 ||

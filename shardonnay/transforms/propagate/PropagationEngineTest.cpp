@@ -167,11 +167,11 @@ struct DotAndBias : Graph {
 };
 
 TEST(OpPriority, ElementwiseBeforeDot) {
-  DotAndBias inOrder, ladder;
+  DotAndBias inOrder, byLevels;
   propagate(inOrder, PropagationStrategy::Aggressive);
   EXPECT_EQ(inOrder.axes(inOrder.d, 0), AxisList{x});
-  propagateByOpPriority(ladder, PropagationStrategy::Aggressive);
-  EXPECT_EQ(ladder.axes(ladder.d, 1), AxisList{x});
+  propagateByOpPriority(byLevels, PropagationStrategy::Aggressive);
+  EXPECT_EQ(byLevels.axes(byLevels.d, 1), AxisList{x});
 }
 
 TEST(OpPriority, BroadcastForwardLast) {

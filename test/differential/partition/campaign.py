@@ -206,7 +206,7 @@ def execute(names, options, tally, judge):
         origin |= {id(case): choices for case, choices in batch if id(case) in failed}
         if options.factors:
             try:
-                tally.per_factor += factors.cut_factors(runner.module([case for case, _ in batch]))
+                tally.per_factor += factors.sharded_factors(runner.module([case for case, _ in batch]))
             except shardonnay.CompileError:
                 pass  # a refusal, which is counted as such
         print(f"{where}: {dict(tally.kinds)}, {time.monotonic() - start:.0f} s", flush=True)

@@ -21,7 +21,7 @@ def _dims(text):
     return found
 
 
-def _cuts(sharding):
+def _sharded_dims(sharding):
     """Which dims of one sharding's text have axes."""
     inside = re.search(r"\[(.*?)\](?=>|, replicated|, unreduced|$)", sharding)
     return ['"' in dim for dim in re.findall(r"\{([^}]*)\}", inside[1])] if inside else []
@@ -55,13 +55,13 @@ def _count(operation, counts):
              for symbol in found[1].split(", ")}
     values, sharded = [*operation.operands, *operation.results], set()
     for value, dims in zip(values, _dims(mapping), strict=False):
-        for is_cut, factors in zip(_cuts(_of_value(value)), dims, strict=False):
-            if is_cut and factors:
+        for is_sharded, factors in zip(_sharded_dims(_of_value(value)), dims, strict=False):
+            if is_sharded and factors:
                 sharded.add(factors[0])
     counts.update(kinds.get(symbol, "pass-through") for symbol in sharded)
 
 
-def cut_factors(text):
+def sharded_factors(text):
     """{kind: how many factors of the ops are sharded} of a program; a rule has pass-through, reduction,
     need_replication and permutation (windowed) factors."""
     counts = collections.Counter()

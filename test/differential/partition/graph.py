@@ -100,7 +100,7 @@ class Graph:
 
     # Shardings
 
-    def _pieces(self, axes):
+    def _parts_of(self, axes):
         """The axes of a mesh as (name, pre-size, size), each whole or as two sub-axes."""
         pieces = []
         for name, size in axes:
@@ -129,7 +129,7 @@ class Graph:
         if not mesh.axes:
             return f"#sdy.sharding<@{mesh.name}, []>"
         dims = [[] for _ in shape]
-        for piece in self._pieces(mesh.axes) if shape else []:
+        for piece in self._parts_of(mesh.axes) if shape else []:
             dim = self.int(-1, len(shape) - 1)
             if dim >= 0:
                 dims[dim].append(piece)

@@ -112,7 +112,7 @@ def wrapped(graph, run, results):
     for value in results if at is None else []:
         more, names[value.name] = _reduced(graph, value, names[value.name], _groups(mesh, manual))
         lines += more
-    in_cuts, out_cuts = (
+    in_shardings, out_shardings = (
         [_sharding(graph, value.shape, sizes, manual, at) for value in values] for values in (run.takes, results)
     )
     block = ", ".join(f"{inside[value.name]}: {local(value)}" for value in run.takes)
@@ -122,8 +122,8 @@ def wrapped(graph, run, results):
     return [
         f"{', '.join(value.name for value in results)} = "
         f"sdy.manual_computation({', '.join(value.name for value in run.takes)}) "
-        f"in_shardings=[{', '.join(in_cuts)}] out_shardings=[{', '.join(out_cuts)}] manual_axes={{{axes}}} ({block}) "
-        f"{{\n"
+        f"in_shardings=[{', '.join(in_shardings)}] out_shardings=[{', '.join(out_shardings)}] "
+        f"manual_axes={{{axes}}} ({block}) {{\n"
         + "\n".join([*lines, f"sdy.return {returned} : {', '.join(local(value) for value in results)}"])
         + f"\n}} : ({', '.join(value.type for value in run.takes)}) -> "
         + (results[0].type if len(results) == 1 else f"({', '.join(value.type for value in results)})")

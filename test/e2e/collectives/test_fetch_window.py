@@ -99,7 +99,7 @@ def turned():
         yield Window(size, axes, size - local, -local, local)
 
 
-def cut_anew():
+def resharded():
     for size, (axes, windows) in itertools.product(
         (16, 10, 5, 1), itertools.permutations(("", "x", "y", "xy", "yx"), 2)
     ):
@@ -114,7 +114,7 @@ def paddings():
         yield Window(size, axes, 100, 5, 4)
 
 
-@pytest.mark.parametrize("windows", [halos, strides, turned, cut_anew, paddings], ids=lambda family: family.__name__)
+@pytest.mark.parametrize("windows", [halos, strides, turned, resharded, paddings], ids=lambda family: family.__name__)
 @pytest.mark.parametrize("kind, dtype", [("f32", np.float32), ("i8", np.int8)])
 def test_windows(windows, kind, dtype):
     run_windows(list(windows()), kind, np.dtype(dtype))
@@ -124,5 +124,5 @@ def test_windows(windows, kind, dtype):
     "kind, dtype", [("bf16", ml_dtypes.bfloat16), ("complex<f32>", np.complex64), ("f64", np.float64)]
 )
 def test_other_types(kind, dtype):
-    some = list(halos())[::5] + list(cut_anew())[::7]
+    some = list(halos())[::5] + list(resharded())[::7]
     run_windows(some, kind, np.dtype(dtype))

@@ -127,9 +127,9 @@ def test_reduced_behind_linear_ops(step, sharding):
     %g = stablehlo.dot_general %am, %b, contracting_dims = [0] x [0] : (tensor<32x8x{element}>, tensor<32x16x{element}>) -> tensor<8x16x{element}>
     %h = {between.format(carry=carry)}
     %3 = stablehlo.add %outer_s, %h : {carry}"""
-    lies_by_rows = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+    by_rows = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
     text = f"""sdy.mesh @mesh = <["x"=4]>
-func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x16x{element}> {lies_by_rows}, %n: tensor<i32>) -> ({carry} {attribute}) {{
+func.func public @main(%a: tensor<32x8x{element}> {by_rows}, %b: tensor<32x16x{element}> {by_rows}, %n: tensor<i32>) -> ({carry} {attribute}) {{
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %zeros = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> {carry}{loop("outer", body, carry, "zeros", "%3")}
   return %outer#0 : {carry}

@@ -56,7 +56,6 @@ def case(name, arguments, expected, text, model="cpu"):
 
 
 SUM = '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}'
-CUT = '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}'
 ROWS = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
 COLUMNS = '{sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}'
 BOTH = '{sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}'
@@ -302,7 +301,7 @@ def test_types_in_a_bucket():
     assert bucketed(text, inputs) == {"all_gather": (4, 1)}
 
 
-def test_argmax_of_a_cut_dim():
+def test_argmax_of_a_sharded_dim():
     """Each device's best, number and place, go to all at once: less than all numbers."""
     arguments = [normal(6, 4096)]
     text = lowered(lambda x: (jnp.argmax(x, 1), jnp.max(x, 1)), arguments, [P(None, "data")])

@@ -11,7 +11,7 @@ from agrees import assert_agrees
 from shardonnay import run
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
-CUT = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}'
+SHARDED = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}'
 ROWS = '{sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}'
 RESULT = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
 
@@ -59,7 +59,7 @@ BETWEEN = {
 def test_sums_with_an_owner(name, size, element):
     t, vector = f"tensor<10x{size}x{element}>", f"tensor<{size}x{element}>"
     body, expected = BETWEEN[name]
-    text = f"""{MESH}func.func public @main(%a: tensor<10x32x{element}> {CUT}, %w: tensor<32x{size}x{element}> {ROWS}, %v: tensor<32x{size}x{element}> {ROWS}, %d: {vector}, %q: tensor<10x{size}xi1>) -> ({t} {RESULT}) {{
+    text = f"""{MESH}func.func public @main(%a: tensor<10x32x{element}> {SHARDED}, %w: tensor<32x{size}x{element}> {ROWS}, %v: tensor<32x{size}x{element}> {ROWS}, %d: {vector}, %q: tensor<10x{size}xi1>) -> ({t} {RESULT}) {{
   %0 = stablehlo.dot %a, %w : (tensor<10x32x{element}>, tensor<32x{size}x{element}>) -> {t}
   %1 = stablehlo.dot %a, %v : (tensor<10x32x{element}>, tensor<32x{size}x{element}>) -> {t}
   %b = stablehlo.broadcast_in_dim %d, dims = [1] : ({vector}) -> {t}
@@ -115,7 +115,7 @@ MONOTONE = {
 def test_maxima(name, kind):
     body, compute = MONOTONE[name]
     start = "0xFF800000" if kind == "maximum" else "0x7F800000"
-    text = f"""{MESH}func.func public @main(%a: tensor<8x32xf32> {CUT}, %b: tensor<8xf32>) -> (tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}) {{
+    text = f"""{MESH}func.func public @main(%a: tensor<8x32xf32> {SHARDED}, %b: tensor<8xf32>) -> (tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}) {{
   %z = stablehlo.constant dense<{start}> : tensor<f32>
   %0 = stablehlo.reduce(%a init: %z) applies stablehlo.{kind} across dimensions = [1] : (tensor<8x32xf32>, tensor<f32>) -> tensor<8xf32>
   {body}
@@ -134,9 +134,9 @@ def test_maxima(name, kind):
     np.testing.assert_allclose(output, expected, rtol=1e-6)
     assert not any(spreads)
     stage = shardonnay.compile(text, to="collectives").text
-    settled_last = stage.rindex("= sdy.all_reduce") > stage.rindex("= stablehlo.")
+    reduced_last = stage.rindex("= sdy.all_reduce") > stage.rindex("= stablehlo.")
     # Of the rounded ones before they get more bytes again.
-    assert settled_last == (name not in ("moved by what is not known", "rounded"))
+    assert reduced_last == (name not in ("moved by what is not known", "rounded"))
     assert ("tensor<8xbf16>" in re.search("= sdy.all_reduce.*", stage)[0]) == (name == "rounded")
 
 
@@ -179,7 +179,7 @@ PARTIAL = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced={"y"}>}'
 ])
 def test_results_that_are_asked_for_in_parts(body):
     """One device has what is no sum, the others zeros."""
-    text = f"""{MESH}func.func @main(%a: tensor<4x8xf32> {CUT}, %i: tensor<f32>) -> (tensor<4xf32> {PARTIAL}) {{
+    text = f"""{MESH}func.func @main(%a: tensor<4x8xf32> {SHARDED}, %i: tensor<f32>) -> (tensor<4xf32> {PARTIAL}) {{
   {body}
   return %r : tensor<4xf32>
 }}"""

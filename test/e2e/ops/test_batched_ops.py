@@ -90,14 +90,14 @@ for algorithm in ("DEFAULT", "THREE_FRY", "PHILOX"):
              f"stablehlo.rng_bit_generator %s, algorithm = {algorithm} {{sharding}} : (tensor<2xui64>) -> "
              f"(tensor<2xui64>, {tensor(shape, element)})", [([2], "ui64", [""]), (shape, element, dims)])
 
-CUT = ([8, 16], "f32", ["x", "y"])
-PAIR = [argument("a", values(CUT[0], "f32"), "f32", CUT[2]), argument("b", values(CUT[0], "f32"), "f32", CUT[2])]
+BY_BOTH = ([8, 16], "f32", ["x", "y"])
+PAIR = [argument(name, values(BY_BOTH[0], "f32"), "f32", BY_BOTH[2]) for name in "ab"]
 case("map", PAIR, """"stablehlo.map"(%a, %b) <{dimensions = array<i64: 0, 1>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %s = stablehlo.multiply %x, %y : tensor<f32>
     %t = stablehlo.subtract %s, %x : tensor<f32>
     stablehlo.return %t : tensor<f32>
-  }) {sharding} : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>""", [CUT])
+  }) {sharding} : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>""", [BY_BOTH])
 
 # LAPACK's Cholesky with the rule that JAX writes, which says nothing of the matrices: they are computed whole.
 RULE = "([i, j, k])->([i, l, m], [i]) {i=8, j=4, k=4, l=4, m=4}"

@@ -272,5 +272,5 @@ def test_uneven(number):
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-")
 )
-def test_is_computed_in_pieces(case):
+def test_is_computed_in_shards(case):
     assert kinds_of(case) <= case.collectives

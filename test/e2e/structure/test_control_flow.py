@@ -69,7 +69,7 @@ def scan_over_layers(x, first, second):
 
 
 @case(X, (W1[0], P("data", None, "model")), (W2[0], P("data", "model")))
-def scan_over_layers_cut_along_the_layers(x, first, second):
+def scan_over_layers_sharded_along_the_layers(x, first, second):
     return layers(x, first, second)
 
 
@@ -277,7 +277,7 @@ BOTH = (values((8, 32)), P("data", "model"))
 
 
 @case(BOTH, only=set())
-def psum_of_what_another_axis_cuts(x):
+def psum_of_what_another_axis_shards(x):
     return along_data(lambda x: lax.psum(x, "data"), P())(x) * 2
 
 
@@ -287,7 +287,7 @@ def psum_of_several(x):
 
 
 @case(BOTH, only=set())
-def exchanges_of_what_another_axis_cuts(x):
+def exchanges_of_what_another_axis_shards(x):
     def f(x):
         y = lax.psum_scatter(lax.all_gather(x, "data", axis=0, tiled=True), "data", scatter_dimension=0, tiled=True)
         return lax.ppermute(y, "data", [(0, 1), (2, 3)]) + lax.pmax(y, "data")

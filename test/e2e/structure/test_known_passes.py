@@ -234,7 +234,7 @@ func.func public @main(
 """
 
 
-def test_partial_mode_settles_parts():
+def test_partial_mode_reduces_parts():
     pipeline = (
         "builtin.module(sdy-propagation-pipeline,func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local,"
         "sdy-drop-sharding-and-mesh)"

@@ -51,7 +51,7 @@ def embedding_gradient_of_uneven_sequences(table, ids):
 
 
 @case(values(100, 16), tokens(3, 17, below=100), specs=[P("data", None), P()])
-def embedding_gradient_of_a_cut_table(table, ids):
+def embedding_gradient_of_a_sharded_table(table, ids):
     return jax.grad(embedding_loss)(table, ids)
 
 
@@ -125,7 +125,7 @@ def scan_with_uneven_columns(x):
 
 
 @case(X)
-def concatenation_of_cut_and_whole(x):
+def concatenation_of_sharded_and_whole(x):
     return jnp.concatenate([constrain(x, "data"), x * 2], 0)
 
 

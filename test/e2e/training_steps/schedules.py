@@ -88,7 +88,7 @@ def adam(p, first, second, tokens, labels):
     return p, first, second, value
 
 
-def cut_by_batch(spec, shape, size):
+def sharded_by_batch(spec, shape, size):
     """`spec` with "batch" on its first free dim, as ZeRO does; of a vocabulary that is sharded, on that dim, too."""
     dims = list(spec) + [None] * (len(shape) - len(spec))
     if WORDS in shape and "model" in dims:
@@ -103,7 +103,7 @@ def specs(layers, tactics):
     def matrix(shape, megatron, is_embedding):
         spec = megatron if "EMB" in tactics and is_embedding or "MP" in tactics and not is_embedding else P()
         # What ZeRO shards: the matrices.
-        zero = cut_by_batch(spec, shape, mesh_of(tactics)["batch"]) if len(shape) > 1 and ("Z2" in tactics
+        zero = sharded_by_batch(spec, shape, mesh_of(tactics)["batch"]) if len(shape) > 1 and ("Z2" in tactics
             or "Z3" in tactics) else spec
         return (zero if "Z3" in tactics else spec), zero
 

@@ -58,7 +58,7 @@ def test_a_gather_instead_of_a_larger_sum_is_not():
     assert rematerialisations.undemanded(text.replace("%2 : tensor<8xf32>", "%2 : tensor<8x8xf32>")) == (1, [])
 
 
-def test_a_gather_that_the_result_demands_is_not():
+def test_a_gather_that_the_result_requires_is_not():
     text = WASTEFUL.replace("-> tensor<8xf32> {", "-> tensor<8x8xf32> {", 1).replace(
         "return %2 : tensor<8xf32>", "return %1 : tensor<8x8xf32>"
     )

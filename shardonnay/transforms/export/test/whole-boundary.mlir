@@ -8,8 +8,8 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK-SAME: %arg0: tensor<8x4xf32>, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) -> tensor<8x4xf32> {
 // CHECK-NEXT: %[[PIECE:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]>
 // CHECK-NEXT: %[[TANH:.*]] = stablehlo.tanh %[[PIECE]]
-// CHECK-NEXT: %[[CUT:.*]] = sdy.reshard %[[TANH]] <@mesh, [{}, {"y"}]>
-// CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %[[CUT]] <@mesh, [{}, {}]>
+// CHECK-NEXT: %[[SHARDED:.*]] = sdy.reshard %[[TANH]] <@mesh, [{}, {"y"}]>
+// CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %[[SHARDED]] <@mesh, [{}, {}]>
 // CHECK-NEXT: return %[[WHOLE]]
 
 // ARGS-LABEL: func @both(

@@ -6,8 +6,8 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 // follows. The price goes.
 // CHECK-LABEL: func @dear
 func.func @dear(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-  // CHECK: %[[CUT:.*]] = sdy.reshard %arg0 <@mesh, [{"x", "y"}, {}]>
-  // CHECK-NEXT: %[[TANH:.*]] = stablehlo.tanh %[[CUT]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>}
+  // CHECK: %[[SHARDED:.*]] = sdy.reshard %arg0 <@mesh, [{"x", "y"}, {}]>
+  // CHECK-NEXT: %[[TANH:.*]] = stablehlo.tanh %[[SHARDED]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>}
   // CHECK-NEXT: %[[NEGATED:.*]] = stablehlo.negate %[[TANH]]
   // CHECK-NEXT: sdy.reshard %[[NEGATED]] <@mesh, [{"x"}, {}]>
   %0 = stablehlo.tanh %arg0 {sdy.memory_price = 2.0 : f64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>

@@ -9,8 +9,8 @@ func.func @reverse(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   // The other dim stays sharded.
   // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
   // CHECK-NEXT: %[[REVERSE:.*]] = stablehlo.reverse %[[WHOLE]], dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
-  // CHECK-NEXT: %[[CUT:.*]] = sdy.reshard %[[REVERSE]] <@mesh, [{"x"}, {"y"}]>
-  // CHECK-NEXT: return %[[CUT]]
+  // CHECK-NEXT: %[[SHARDED:.*]] = sdy.reshard %[[REVERSE]] <@mesh, [{"x"}, {"y"}]>
+  // CHECK-NEXT: return %[[SHARDED]]
   // HALO-NEXT: stablehlo.reverse %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
   %0 = stablehlo.reverse %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
