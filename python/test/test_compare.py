@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from shardonnay import boundary, compare, run
-from shardonnay import Program
+from shardonnay import Program, compile
 
 WHOLE = """
 module @m attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
@@ -114,6 +114,41 @@ def test_programs_that_round_nothing_are_held_to_the_bit():
     assert not compare.is_exact(text.format("tanh"))
     exact = compare.reference(text.format("negate"), [np.ones(4, np.float32)])
     assert exact.tolerances == [0.0]
+
+
+QUANTIZED = """
+sdy.mesh @mesh = <["x"=8]>
+func.func public @main(%x: tensor<256x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                       %w: tensor<64x64xf32>) -> tensor<256x64xi8> {
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<256x64xf32>, tensor<64x64xf32>) -> tensor<256x64xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %size = stablehlo.abs %y : tensor<256x64xf32>
+  %most = stablehlo.reduce(%size init: %zero) applies stablehlo.maximum across dimensions = [1]
+      : (tensor<256x64xf32>, tensor<f32>) -> tensor<256xf32>
+  %half = stablehlo.constant dense<127.5> : tensor<256xf32>
+  %scale = stablehlo.divide %most, %half : tensor<256xf32>
+  %scales = stablehlo.broadcast_in_dim %scale, dims = [0] : (tensor<256xf32>) -> tensor<256x64xf32>
+  %scaled = stablehlo.divide %y, %scales : tensor<256x64xf32>
+  %least = stablehlo.constant dense<-128.0> : tensor<f32>
+  %greatest = stablehlo.constant dense<127.0> : tensor<f32>
+  %rounded = stablehlo.round_nearest_even %scaled : tensor<256x64xf32>
+  %clamped = stablehlo.clamp %least, %rounded, %greatest
+      : (tensor<f32>, tensor<256x64xf32>, tensor<f32>) -> tensor<256x64xf32>
+  %q = stablehlo.convert %clamped : (tensor<256x64xf32>) -> tensor<256x64xi8>
+  return %q : tensor<256x64xi8>
+}
+"""
+
+
+def test_quantized_numbers_may_round_otherwise_where_the_largest_is_a_tie():
+    """MaxText's cache of keys and values in int8: the largest of each group is 127.5, or what is next to it."""
+    program = run.LoadedProgram(compile(QUANTIZED))
+    inputs = run.random_inputs(program)
+    expected = compare.reference(QUANTIZED, inputs)
+    assert all(agreement.ok for agreement in run.check(program, inputs, expected))
+    expected.outputs[0] = expected.outputs[0] // 16 * 16
+    assert not any(agreement.ok for agreement in run.check(program, inputs, expected))
 
 
 def test_random_inputs_are_deterministic_and_in_range():
