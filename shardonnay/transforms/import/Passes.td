@@ -243,6 +243,30 @@ def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
   }];
 }
 
+def TrimConstraintsPass : ImportPass<"sdy-trim-constraints"> {
+  let summary = "Takes axes out of constraints that shard nothing there";
+  let description = [{
+    Where the axes before an axis shard a dim into single elements already, the
+    axis leaves more devices without one, and each that holds one, or padding,
+    has room for as much without the axis. Programs that constrain a sequence
+    along its length constrain single tokens too: what is then padded to the
+    number of devices would be sent with the padding.
+
+    Precondition: meshes have names, or stand in shardings. Postcondition: no
+    constraint violates C80. What is given for arguments, results and manual
+    computations stays.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    sdy.sharding_constraint %0 <@mesh, [{"y"}, {"x"} ]> : tensor<1x2xf32>
+    ```
+    becomes
+    ```mlir
+    sdy.sharding_constraint %0 <@mesh, [{}, {"x"} ]> : tensor<1x2xf32>
+    ```
+  }];
+}
+
 def ConstantOrScalarSplitterPass
     : ImportPass<"sdy-constant-or-scalar-splitter"> {
   let summary = "Gives every use of a constant expression its own copy";

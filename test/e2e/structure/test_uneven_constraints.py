@@ -55,6 +55,12 @@ def embedding_gradient_of_a_sharded_table(table, ids):
     return jax.grad(embedding_loss)(table, ids)
 
 
+@case(values(8, 1, 16), values(16, 32), values(32, 16), specs=[P(), P(None, "data"), P("data")], kinds={"all_reduce"})
+def one_token_as_a_sequence(x, up, down):
+    """The gather of a dim of 1 that is sharded would be one of padding."""
+    return jnp.tanh(constrain(constrain(x, None, "data") @ up @ down, None, "data"))
+
+
 @case(X, values(12, 10))
 def softmax_over_uneven_rows(x, weights):
     return jax.nn.softmax(constrain(x, "data") @ weights, axis=0)
