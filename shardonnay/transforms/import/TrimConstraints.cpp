@@ -17,6 +17,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -36,25 +37,32 @@ static AxisList busyAxes(const AxisList &axes, int64_t size) {
   return busy;
 }
 
-static void trim(ShardingConstraintOp op) {
-  auto type = cast<RankedTensorType>(op.getType());
+/// False if there is nothing to take out.
+static bool trim(ShardingConstraintOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type)
+    return false;
   NamedMesh mesh = NamedMesh::of(op, op.getSharding());
   TensorSharding sharding = mesh.read(op.getSharding());
   for (auto [dim, size] : llvm::zip_equal(sharding.dims, type.getShape()))
     if (!ShapedType::isDynamic(size) && size > 0)
       dim.axes = busyAxes(dim.axes, size);
-  if (sharding != mesh.read(op.getSharding()))
-    op.setShardingAttr(mesh.write(sharding));
+  if (sharding == mesh.read(op.getSharding()))
+    return false;
+  op.setShardingAttr(mesh.write(sharding));
+  return true;
 }
 
 namespace {
 struct TrimConstraintsPass
     : impl::TrimConstraintsPassBase<TrimConstraintsPass> {
   void runOnOperation() override {
-    getOperation().walk([](ShardingConstraintOp op) {
-      if (isa<RankedTensorType>(op.getType()))
-        trim(op);
-    });
+    bool changed = false;
+    if (getAnalysis<OpKinds>().mayHave<ShardingConstraintOp>())
+      getOperation().walk(
+          [&](ShardingConstraintOp op) { changed |= trim(op); });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 } // namespace
