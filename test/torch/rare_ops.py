@@ -37,7 +37,46 @@ def layers(x):
     return F.layer_norm(F.gelu(x @ W.T[:, :4].abs()), [4], EACH[:4], EACH[3:]) @ V[:4]
 
 
+def at_numbers(x, i, j):
+    """`x[i]`, where arguments say the numbers, one of them from the end; and beside other kinds of indices."""
+    mask = torch.tensor([True, False, True, True])
+    some = [x[i], x[:, j], x[..., i], x[i, :, j, None], x[i, mask], x[i, :, [0, 2]], x[x.sum((1, 2)).argmax()]]
+    rows = [x.index_select(1, i), x.index_copy(0, i, x[:1]), x.index_fill(1, i, 2), x.index_add(1, i, x[:, :1])]
+    return [*some, *rows, torch.take(x, i), x[[True, False, True], j]]
+
+
+def put_at_numbers(x, i, j):
+    y = x.clone()
+    y[:, i, j] = 3 * y[:, 1, i]
+    y[..., i] *= 2
+    y[j, :, None, 2:3] = 5
+    y[i] = x[:1, :, :1]
+    y[torch.tensor(1), j] = x[0, 0]
+    return y
+
+
+def without_diagonal(x):
+    """What a mask takes that follows from no argument, and what it is written to."""
+    similar = x[0] @ x[0].T
+    eye, upper = torch.eye(4, dtype=torch.bool), torch.ones(4, 4).triu(1) == 1
+    row, column = torch.nonzero(upper, as_tuple=True)
+    written = similar.clone()
+    written[~eye] = similar[~eye].exp()
+    written[eye] = 2
+    places = torch.zeros(4, dtype=torch.int64)
+    places[1:3][1] = 3
+    lengths = torch.tensor([1, 2, 1])
+    parts = x[0].split(lengths.tolist())
+    return [
+        similar[~eye], similar.masked_select(upper).view(2, 3), similar[row, column], written, x[0][places],
+        x[0].repeat_interleave(torch.tensor([1, 0, 2, 1]), 0), *parts, x[:, int(places.argmax())],
+    ]  # fmt: skip
+
+
 BY_HAND = {
+    "at numbers gradient": (at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
+    "put at numbers gradient": (put_at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
+    "without the diagonal gradient": (without_diagonal, [X]),
     "jvp of layers": (lambda x: torch.func.jvp(layers, (x,), (torch.ones_like(x),)), [W]),
     "hessian of layers": (lambda x: torch.func.vmap(torch.func.hessian(lambda x: layers(x).sum()))(x), [W]),
     "jacfwd of layers": (torch.func.jacfwd(layers), [W]),

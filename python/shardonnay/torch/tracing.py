@@ -30,10 +30,12 @@ from .aten.table import written
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
 from .checks import Checks, is_compared
+from .constants import Constants
 from .covariance import WITHOUT_QUESTIONS
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
+from .subscripts import getitem, masked_select, setitem
 
 aten = torch.ops.aten
 # Frames of these folders are nobody's model.
@@ -78,6 +80,7 @@ _FURTHER = [
 # What torch would decompose, and the table has: a decomposition says less than the op.
 _KEPT = [
     aten.embedding_dense_backward,
+    aten.index_add,
     aten.logit,
     aten.logit_backward,
     aten.max_pool2d_with_indices_backward,
@@ -241,6 +244,12 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
     x.data.copy_(value)
 
 
+_SUBSCRIPTS: dict[Any, Callable[..., Any]] = {
+    torch.Tensor.__getitem__: getitem,
+    torch.Tensor.__setitem__: setitem,
+    torch.Tensor.masked_select: masked_select,
+    torch.masked_select: masked_select,
+}
 _REPLACED = {**WITHOUT_QUESTIONS, torch.Tensor.data.__set__: _set_data}
 
 
@@ -257,8 +266,9 @@ def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tens
 class Sources(TorchFunctionMode):
     """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
 
-    def __init__(self) -> None:
+    def __init__(self, constants: Constants) -> None:
         super().__init__()
+        self.constants = constants
         self.modules: list[str] = []
         # What a mask selected, whose size no program knows, and what is said of it if it is used.
         self.selections: list[tuple[torch.Tensor, Exception]] = []
@@ -271,6 +281,8 @@ class Sources(TorchFunctionMode):
         else:
             self.check_known((args, keywords))
         try:
+            if func in _SUBSCRIPTS:
+                return _SUBSCRIPTS[func](*args, known=self.constants.value, **keywords)
             return _REPLACED.get(func, func)(*args, **keywords)
         except DataDependentOutputException:
             if func is not torch.Tensor.item or not is_compared(sys._getframe(2)):
@@ -396,7 +408,8 @@ def trace(
     model: torch.nn.Module | None = None,
 ) -> torch.fx.GraphModule:
     """The functional graph of `function`, from flat tensors to flat tensors."""
-    sources = Sources()
+    constants = Constants()
+    sources = Sources(constants)
     with _settings():
         with contextlib.ExitStack() as stack:
             stack.enter_context(sources)
@@ -404,7 +417,7 @@ def trace(
                 stack.enter_context(sources.naming(model))
 
             def recorded(*flat: torch.Tensor) -> Sequence[torch.Tensor]:
-                with randomness.recording(flat[-1]), Checks():
+                with randomness.recording(flat[-1]), Checks(), constants:
                     results = function(*flat[:-1])
                 sources.check_known(results)
                 return results

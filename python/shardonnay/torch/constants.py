@@ -1,0 +1,113 @@
+"""Numbers that follow from no argument of a program: masks made of `torch.eye`, places in `torch.arange`.
+
+A trace has no numbers, but of such tensors a program has the same ones in each step. They are computed beside the
+trace, and given where Python or a shape asks for them: `int(lengths[0])`, `torch.nonzero(mask)`, `x[~eye]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils.weak import WeakIdKeyDictionary
+
+aten = torch.ops.aten
+# Masks of long sequences have their millions of elements; what is larger asks for more than it is worth.
+_MOST = 1 << 22
+# Their numbers follow from more than their arguments: a seed, or what memory holds.
+_UNKNOWN = (torch.Tag.nondeterministic_seeded, torch.Tag.inplace_view)
+_ASKING = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
+
+
+def _asks(func: Any, args: Sequence[Any]) -> bool:
+    """Whether a call has no result without the numbers of its arguments."""
+    if func is aten.index.Tensor:
+        return any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in args[1])
+    return any(tag in func.tags for tag in _ASKING)
+
+
+class Constants(TorchDispatchMode):
+    """While it lasts, computes what follows from constants, and answers what asks for their numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: Any = WeakIdKeyDictionary()
+        # The memory, by its identity, that something else was written to.
+        self.lost: dict[int, torch.UntypedStorage] = {}
+
+    def value(self, x: torch.Tensor) -> torch.Tensor | None:
+        """The numbers of a tensor of the trace, None if they follow from an argument."""
+        if not isinstance(x, FakeTensor) and x not in self.values and _is_constant(x):
+            with _disable_current_modes():
+                self.values[x] = x.detach().clone()
+        found = self.values.get(x)
+        return None if found is None or found.untyped_storage()._cdata in self.lost else found
+
+    def _given(self, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+        """The arguments of a call with numbers, None if those of one are not known."""
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        found = [self.value(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        if any(value is None and leaf is not None for value, leaf in zip(found, leaves)):
+            return None
+        return pytree.tree_unflatten(found, spec)
+
+    def _compute(self, func: Any, given: tuple[Any, Any]) -> Any:
+        with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+            return func(*given[0], **given[1])
+
+    def _answer(self, func: Any, given: tuple[Any, Any]) -> Any:
+        """What a call returns whose result the trace cannot have: a number, or tensors that are constants."""
+        found = self._compute(func, given)
+
+        def entered(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            constant = aten.lift_fresh_copy.default(value)
+            self.values[constant] = value
+            return constant
+
+        return pytree.tree_map(entered, found)
+
+    def _follow(self, func: Any, given: tuple[Any, Any], result: Any) -> None:
+        """Notes the numbers of a result."""
+        leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        if not leaves or any(leaf.numel() > _MOST for leaf in leaves):
+            return self._forget(func, *given)
+        try:
+            found = pytree.tree_leaves(self._compute(func, given))
+        except Exception:  # of another device, or what the trace has been taught and torch has not
+            return self._forget(func, *given)
+        found = [leaf for leaf in found if isinstance(leaf, torch.Tensor)]
+        for leaf, value in zip(leaves, found):
+            if (leaf.shape, leaf.dtype) == (value.shape, value.dtype):
+                self.values[leaf] = value
+
+    def _forget(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """What a call may have changed is known no more, nor what shares memory with it."""
+        if func._schema.is_mutable:
+            for leaf in pytree.tree_leaves((args, kwargs)):
+                if isinstance(leaf, torch.Tensor) and leaf in self.values:
+                    storage = self.values[leaf].untyped_storage()
+                    self.lost[storage._cdata] = storage
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        is_followed = isinstance(func, torch._ops.OpOverload) and not any(tag in func.tags for tag in _UNKNOWN)
+        given = self._given(args, kwargs) if is_followed and "empty" not in func.__name__ else None
+        if given is not None and _asks(func, given[0]):
+            return self._answer(func, given)
+        result = func(*args, **kwargs)
+        if given is not None:
+            self._follow(func, given, result)
+        elif isinstance(func, torch._ops.OpOverload):
+            self._forget(func, args, kwargs)
+        return result
+
+
+def _is_constant(x: torch.Tensor) -> bool:
+    """Of a tensor that is none of the trace: the program has its numbers."""
+    return type(x) is torch.Tensor and not x.requires_grad and x.layout == torch.strided and x.numel() <= _MOST
