@@ -73,10 +73,17 @@ def without_diagonal(x):
     ]  # fmt: skip
 
 
+def by_a_kernel(x):
+    """Attention by the kernel that a model asks for, as x-transformers' do."""
+    with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.FLASH_ATTENTION]):
+        return F.scaled_dot_product_attention(x[None], x[None], x[None])
+
+
 BY_HAND = {
     "at numbers gradient": (at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
     "put at numbers gradient": (put_at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
     "without the diagonal gradient": (without_diagonal, [X]),
+    "attention by a kernel gradient": (by_a_kernel, [X]),
     "jvp of layers": (lambda x: torch.func.jvp(layers, (x,), (torch.ones_like(x),)), [W]),
     "hessian of layers": (lambda x: torch.func.vmap(torch.func.hessian(lambda x: layers(x).sum()))(x), [W]),
     "jacfwd of layers": (torch.func.jacfwd(layers), [W]),

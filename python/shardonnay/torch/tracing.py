@@ -391,6 +391,8 @@ def _settings() -> Iterator[None]:
         stack.enter_context(without_reentry())
         stack.enter_context(without_kernel())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        for kernel in ("flash", "mem_efficient", "math", "cudnn", "overrideable"):  # a model may ask for one
+            stack.enter_context(replaced(torch._C, f"_set_sdp_use_{kernel}", lambda _: None))
         stack.enter_context(_without_mkldnn())
         stack.enter_context(replaced(torch.distributions.Distribution, "_validate_args", False))
         stack.enter_context(replaced(torch.amp.GradScaler, "scale", _refusing(torch.amp.GradScaler.scale)))
