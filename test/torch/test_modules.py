@@ -103,6 +103,26 @@ class Counting(nn.Module):
         return self.linear(x) + self.total
 
 
+class Flagged(nn.Module):
+    """Branches by a buffer, and takes the places of another one, as VectorQuantize does."""
+
+    def __init__(self, ready=True):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("ready", torch.tensor(ready))
+        self.register_buffer("mask", ~torch.eye(4, dtype=torch.bool))
+        self.register_buffer("scale", torch.ones(4))
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x):
+        x = self.linear(x)
+        if not self.ready:
+            self.scale.copy_(x.detach().abs().amax(0))
+            self.ready.fill_(True)
+        self.mean[1:].copy_(x.detach().mean(0)[1:])
+        return (x.T @ x)[self.mask].view(4, 3) * self.scale[:, None]
+
+
 class Scripted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -178,7 +198,7 @@ def test_a_tensor_that_is_no_buffer_and_changes():
         capture_step(Counting(), squares, (models.numbers(8, 4),))
 
 
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed, Flagged])
 def test_step(kind):
     torch.manual_seed(0)
     model, batch = kind(), (models.numbers(8, 4),)
@@ -187,6 +207,13 @@ def test_step(kind):
     assert all(parameter is before[name] for name, parameter in model.named_parameters())
     plan = partition(model, squares, batch, {"dp": 8}, inputs=Shard(0), optimizer=SGD)
     check_parts(plan, model, squares, batch, SGD, slack=5)
+
+
+def test_a_buffer_that_is_asked_for_and_changes():
+    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: .* the buffer 'ready', which a step changes"):
+        capture_step(Flagged(ready=False), squares, (models.numbers(8, 4),))
+    captured = capture_step(Flagged(), squares, (models.numbers(8, 4),))
+    assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
@@ -216,7 +243,7 @@ def test_data_of_another_shape():
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed, Scripted])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed, Flagged, Scripted])
 def test_forward(kind):
     torch.manual_seed(0)
     model, x = kind(), models.numbers(8, 4)

@@ -253,6 +253,26 @@ def test_a_number_in_a_batch(fake_group):
     step.load_state_dict(state, {"bias": torch.zeros(3)})
 
 
+def test_numbers_that_a_buffer_had(fake_group):
+    """The program was made for them: a branch of forward's asks for them."""
+
+    class Scaled(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(x) * (2 if self.is_scaled else 1)
+
+    model = Scaled(4, 3)
+    model.register_buffer("is_scaled", torch.tensor(True))
+    mesh = init_device_mesh("cpu", (8,), mesh_dim_names=("dp",))
+    plan = partition(model, lambda model, x: model(x).sum(), (torch.ones(8, 4),), mesh)
+    step, state = plan.step(), plan.shard(model)
+    for found in (lambda: step.load_state_dict(state, {"is_scaled": False}), lambda: step.shard({
+        "weight": torch.ones(3, 4), "bias": torch.ones(3), "is_scaled": torch.tensor(False)
+    })):  # fmt: skip
+        with pytest.raises(EngineError, match="is_scaled: the program was made for other numbers of this buffer"):
+            found()
+    step.load_state_dict(state, {"is_scaled": True})
+
+
 def test_a_batch_is_nested_as_it_was(fake_group):
     """By name, in whatever order a dictionary has them."""
     batch = {"x": torch.randn(5, 4), "y": torch.randn(5, 3), "scale": 2.0}

@@ -52,7 +52,8 @@ class Captured:
     graph: its functional aten graph; arguments and results are in the order of the graph's.
     values: what the parameters, buffers and states were, by the argument's name.
     structure: the tree of the results that are no updates.
-    constants: numbers and texts of the batch, which the program has in it, by the name of their place.
+    constants: numbers and texts of the batch, which the program has in it, by the name of their place; and buffers whose
+        numbers forward has asked for.
     """
 
     graph: torch.fx.GraphModule
@@ -149,9 +150,24 @@ def captured(
 
     fakes = [fake_of(mode, value) for value in [*inputs.values, torch.tensor(0)]]
     randomness = Randomness()
+    buffers = {
+        at: (name, value)
+        for at, (name, kind, value) in enumerate(zip(inputs.names, inputs.kinds, inputs.values))
+        if kind == "buffer"
+    }
     with restored(model):
-        graph = trace(flat, fakes, randomness, model)
-    return _assembled(graph, inputs, made)
+        graph, asked = trace(flat, fakes, randomness, model, buffers)
+    inputs.constants.update({name: value.detach().clone() for name, value in buffers.values() if name in asked})
+    found = _assembled(graph, inputs, made)
+    for entry in found.results:
+        if entry.updates in asked:
+            raise UnsupportedError(
+                f"asks for the numbers of the buffer '{entry.updates}', which a step changes, so that the next one is "
+                "another program; expected a branch that needs no numbers (torch.where), or, if only a first step "
+                "changes it, a model that has taken it in eager mode",
+                asked[entry.updates],
+            )
+    return found
 
 
 def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]) -> Captured:

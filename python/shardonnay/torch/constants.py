@@ -1,12 +1,13 @@
 """Numbers that follow from no argument of a program: masks made of `torch.eye`, places in `torch.arange`.
 
 A trace has no numbers, but of such tensors a program has the same ones in each step. They are computed beside the
-trace, and given where Python or a shape asks for them: `int(lengths[0])`, `torch.nonzero(mask)`, `x[~eye]`.
+trace, and given where Python or a shape asks for them: `int(lengths[0])`, `torch.nonzero(mask)`, `x[~eye]`. So are those
+of the model's buffers (`if not self.initialized`, `x[self.mask]`); a program is made for what it has asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +15,8 @@ import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
+
+from .builder import Site
 
 aten = torch.ops.aten
 # Masks of long sequences have their millions of elements; what is larger asks for more than it is worth.
@@ -33,11 +36,34 @@ def _asks(func: Any, args: Sequence[Any]) -> bool:
 class Constants(TorchDispatchMode):
     """While it lasts, computes what follows from constants, and answers what asks for their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, caller: Callable[[], tuple[str, int]]) -> None:
+        """caller: the user's line that runs."""
         super().__init__()
+        self.caller = caller
         self.values: Any = WeakIdKeyDictionary()
         # The memory, by its identity, that something else was written to.
         self.lost: dict[int, torch.UntypedStorage] = {}
+        # The buffers that the numbers in a memory follow from, and the memory.
+        self.origins: dict[int, tuple[set[str], torch.UntypedStorage]] = {}
+        # The buffers whose numbers were asked for, and where.
+        self.asked: dict[str, Site] = {}
+
+    def enter(self, tensors: Sequence[torch.Tensor], buffers: Mapping[int, tuple[str, torch.Tensor]]) -> None:
+        """Notes the numbers of buffers, which have a place among the tensors of a trace."""
+        for place, (name, value) in buffers.items():
+            if _is_constant(value):
+                with _disable_current_modes():
+                    self.values[tensors[place]] = value.detach()
+                self._add_origins(value, {name})
+
+    def _origins_of(self, tree: Any) -> set[str]:
+        storages = [leaf.untyped_storage() for leaf in pytree.tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+        return {name for storage in storages for name in self.origins.get(storage._cdata, (set(), None))[0]}
+
+    def _add_origins(self, value: torch.Tensor, names: set[str]) -> None:
+        storage = value.untyped_storage()
+        before = self.origins.get(storage._cdata, (set(), storage))[0]
+        self.origins[storage._cdata] = (before | names, storage)
 
     def value(self, x: torch.Tensor) -> torch.Tensor | None:
         """The numbers of a tensor of the trace, None if they follow from an argument."""
@@ -61,6 +87,7 @@ class Constants(TorchDispatchMode):
 
     def _answer(self, func: Any, given: tuple[Any, Any]) -> Any:
         """What a call returns whose result the trace cannot have: a number, or tensors that are constants."""
+        self.asked = dict.fromkeys(self._origins_of(given), Site(*self.caller())) | self.asked
         found = self._compute(func, given)
 
         def entered(value: Any) -> Any:
@@ -82,9 +109,12 @@ class Constants(TorchDispatchMode):
         except Exception:  # of another device, or what the trace has been taught and torch has not
             return self._forget(func, *given)
         found = [leaf for leaf in found if isinstance(leaf, torch.Tensor)]
+        names = self._origins_of(given)
         for leaf, value in zip(leaves, found):
             if (leaf.shape, leaf.dtype) == (value.shape, value.dtype):
                 self.values[leaf] = value
+                if names:
+                    self._add_origins(value, names)
 
     def _forget(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """What a call may have changed is known no more, nor what shares memory with it."""
@@ -109,5 +139,5 @@ class Constants(TorchDispatchMode):
 
 
 def _is_constant(x: torch.Tensor) -> bool:
-    """Of a tensor that is none of the trace: the program has its numbers."""
-    return type(x) is torch.Tensor and not x.requires_grad and x.layout == torch.strided and x.numel() <= _MOST
+    """Of a tensor that is none of the trace, whether it has numbers that a program may be made for."""
+    return type(x) in (torch.Tensor, torch.nn.Buffer) and not x.is_meta and not x.requires_grad and x.layout == torch.strided and x.numel() <= _MOST

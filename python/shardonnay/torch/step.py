@@ -80,6 +80,7 @@ class Step:
         missing = [name for name in self.names(*_HELD) if name not in values]
         if missing:
             raise EngineError(f"no value for {', '.join(missing[:5])}; got {', '.join(list(values)[:5])}, ...")
+        self._check_held(values)
         with torch.no_grad():
             found = State({name: self._inputs[name].distribute(values[name]) for name in self.names(*_HELD)})
         if module is not None:
@@ -121,6 +122,17 @@ class Step:
                 raise EngineError(
                     f"{name}: the program was made for {made_for[name]!r}, got {value!r}; expected what the batch of "
                     "`partition` had, or there a tensor for a number that changes (torch.tensor(1.0))"
+                )
+
+    def _check_held(self, values: Mapping[str, Any]) -> None:
+        """Buffers whose numbers the model has asked for in Python are to have those for which the program was made."""
+        made_for = self.program.signature.get("constants", {})
+        for name in made_for.keys() & values.keys():
+            value = values[name].full_tensor() if isinstance(values[name], DTensor) else torch.as_tensor(values[name])
+            if not value.is_meta and not torch.equal(value.cpu(), made_for[name]):
+                raise EngineError(
+                    f"{name}: the program was made for other numbers of this buffer, which the model asks for in "
+                    "Python; expected those that it had in `partition`"
                 )
 
     def _tensor(self, name: str, value: Any) -> torch.Tensor:
@@ -167,6 +179,7 @@ class Step:
             raise EngineError(
                 f"no such state: {', '.join(unknown[:5])}; expected names of {', '.join(list(state)[:5])}, ..."
             )
+        self._check_held(values)
         with torch.no_grad():
             for name, value in values.items():
                 layout = self._inputs[name]

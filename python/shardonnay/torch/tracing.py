@@ -408,9 +408,12 @@ def trace(
     arguments: Sequence[torch.Tensor],
     randomness: Randomness,
     model: torch.nn.Module | None = None,
-) -> torch.fx.GraphModule:
-    """The functional graph of `function`, from flat tensors to flat tensors."""
-    constants = Constants()
+    buffers: Mapping[int, tuple[str, torch.Tensor]] | None = None,
+) -> tuple[torch.fx.GraphModule, dict[str, Site]]:
+    """The functional graph of `function`, from flat tensors to flat tensors; and of `buffers`, names and values by the
+    place of their argument, those whose numbers Python has asked for, and where.
+    """
+    constants = Constants(caller)
     sources = Sources(constants)
     with _settings():
         with contextlib.ExitStack() as stack:
@@ -419,6 +422,7 @@ def trace(
                 stack.enter_context(sources.naming(model))
 
             def recorded(*flat: torch.Tensor) -> Sequence[torch.Tensor]:
+                constants.enter(flat, buffers or {})
                 with randomness.recording(flat[-1]), Checks(), constants:
                     results = function(*flat[:-1])
                 sources.check_known(results)
@@ -451,7 +455,7 @@ def trace(
                 functional, decompositions(), tracing_mode="fake", _allow_non_fake_inputs=True
             )(*arguments)
     graph.graph.eliminate_dead_code()
-    return graph
+    return graph, constants.asked
 
 
 _REMARKS = (
