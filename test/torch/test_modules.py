@@ -232,6 +232,19 @@ def test_a_trained_parameter_that_is_exchanged():
         capture_step(Exchanged(trained=True), squares, (models.numbers(8, 4),), optimizer=SGD)
 
 
+def test_an_error_of_a_branch_for_the_compiler():
+    """As transformers' Switch Transformers have without a mask."""
+
+    def forward(x, mask=None):
+        if mask is None and not torch.compiler.is_compiling():
+            mask = torch.ones(2)
+        return x * mask[:, None]
+
+    with pytest.raises(TypeError, match="not subscriptable") as raised:
+        capture(forward, [models.numbers(2, 3)])
+    assert "test_modules.py:" in raised.value.__notes__[0] and "is_compiling() is true" in raised.value.__notes__[0]
+
+
 def test_data_of_another_shape():
     def narrow(x):
         x = x.clone()

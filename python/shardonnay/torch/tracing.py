@@ -445,6 +445,9 @@ def trace(
                     "Python branch or loop that depends on no numbers in tensors",
                     _users_site(error),
                 ) from error
+            except Exception as error:
+                _remark(error)
+                raise
             finally:
                 _set_current(None)
         _drop_remarks(first.graph)
@@ -513,6 +516,21 @@ def _users_site(error: Exception) -> Site:
             file, line = name, traceback.tb_lineno
         traceback = traceback.tb_next
     return Site(file, line)
+
+
+def _remark(error: Exception) -> None:
+    """Says of an error in the model's own code what differs from eager PyTorch, where it may not be one."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame.f_code.co_filename.startswith(_FOLDERS[1]):
+        return
+    site = _users_site(error)
+    error.add_note(
+        f"{site.file}:{site.line}: while a step is captured, torch.compiler.is_compiling() is true, and a model that "
+        "asks for it may take another branch than in eager PyTorch (transformers' make no masks then); expected a "
+        "batch with which torch.compile takes it too"
+    )
 
 
 def _data_dependent(error: Exception, what: str = "", site: Site | None = None) -> UnsupportedError:
