@@ -73,6 +73,12 @@ def without_diagonal(x):
     ]  # fmt: skip
 
 
+def annotated(x):
+    with torch.fx.traceback.annotate({"stage": 1}):
+        x = x.sin()
+    return x.cos()
+
+
 def by_a_kernel(x):
     """Attention by the kernel that a model asks for, as x-transformers' do."""
     with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.FLASH_ATTENTION]):
@@ -83,6 +89,7 @@ BY_HAND = {
     "at numbers gradient": (at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
     "put at numbers gradient": (put_at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
     "without the diagonal gradient": (without_diagonal, [X]),
+    "annotated gradient": (annotated, [X]),
     "attention by a kernel gradient": (by_a_kernel, [X]),
     "jvp of layers": (lambda x: torch.func.jvp(layers, (x,), (torch.ones_like(x),)), [W]),
     "hessian of layers": (lambda x: torch.func.vmap(torch.func.hessian(lambda x: layers(x).sum()))(x), [W]),

@@ -8,9 +8,10 @@ import models
 import pytest
 import torch
 import torch.nn as nn
-from running import difference, run_whole
-from stepping import check_parts, check_whole
+from running import difference, run_parts, run_whole
+from stepping import check_parts, check_steps, check_whole, eager_steps, program_steps
 from torch.distributed.tensor import Shard
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from shardonnay.torch import UnsupportedError, capture, capture_step, partition
 
@@ -123,6 +124,29 @@ class Flagged(nn.Module):
         return (x.T @ x)[self.mask].view(4, 3) * self.scale[:, None]
 
 
+class Attending(nn.Module):
+    """Attention within segments, with a bias by the distance; `flex_attention`'s gradients eager PyTorch has on no CPU.
+    """
+
+    def __init__(self, flexible):
+        super().__init__()
+        self.qkv, self.bias, self.flexible = nn.Linear(8, 24), nn.Parameter(torch.randn(15)), flexible
+
+    def forward(self, x, segments):
+        q, k, v = self.qkv(x).view(len(x), 8, 3, 2, 4).permute(2, 0, 3, 1, 4)
+        k, v, at, heads = k[:, :1], v[:, :1], torch.arange(8), torch.arange(1, 3)
+        if self.flexible:
+            mask = create_block_mask(
+                lambda b, h, i, j: (i >= j) & (segments[b, i] == segments[b, j]), len(x), None, 8, 8, device="cpu"
+            )
+            return flex_attention(
+                q, k, v, lambda score, b, h, i, j: score + self.bias[i - j + 7] * (h + 1), mask, enable_gqa=True
+            )
+        mask = (at[:, None] >= at) & (segments[:, None, :, None] == segments[:, None, None])
+        scores = q @ k.mT / 2 + self.bias[at[:, None] - at + 7] * heads[:, None, None]
+        return scores.masked_fill(~mask, -torch.inf).softmax(-1) @ v
+
+
 class Scripted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -214,6 +238,20 @@ def test_a_buffer_that_is_asked_for_and_changes():
         capture_step(Flagged(ready=False), squares, (models.numbers(8, 4),))
     captured = capture_step(Flagged(), squares, (models.numbers(8, 4),))
     assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
+
+
+def test_flex_attention():
+    torch.manual_seed(0)
+    model, expected = Attending(True), Attending(False)
+    expected.load_state_dict(model.state_dict())
+    batch = models.numbers(8, 8, 8), torch.arange(64).view(8, 8) // 5 % 2
+
+    def loss(model, x, segments):
+        return (model(x, segments) ** 2).mean()
+
+    plan = partition(model, loss, batch, {"dp": 8}, inputs=Shard(0), optimizer=SGD)
+    found = program_steps(plan.captured, batch, 2, lambda values: run_parts(plan.captured, plan.program, values))
+    check_steps(found, eager_steps(expected, loss, batch, SGD, 2), slack=5)
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")

@@ -140,4 +140,6 @@ class Constants(TorchDispatchMode):
 
 def _is_constant(x: torch.Tensor) -> bool:
     """Of a tensor that is none of the trace, whether it has numbers that a program may be made for."""
-    return type(x) in (torch.Tensor, torch.nn.Buffer) and not x.is_meta and not x.requires_grad and x.layout == torch.strided and x.numel() <= _MOST
+    if type(x) not in (torch.Tensor, torch.nn.Buffer) or torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return False
+    return not x.is_meta and not x.requires_grad and x.layout == torch.strided and x.numel() <= _MOST

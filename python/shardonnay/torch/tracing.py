@@ -32,6 +32,7 @@ from .checkpointing import without_reentry
 from .checks import Checks, is_compared
 from .constants import Constants
 from .covariance import WITHOUT_QUESTIONS
+from .flexible import without_flexible_kernel
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
@@ -348,10 +349,14 @@ def _current() -> Site | None:
 
 
 def _set_current(site: Site | None) -> None:
-    if site is None:
-        fx_traceback.current_meta.pop("custom", None)
+    """Beside the site may be what `torch.fx.traceback.annotate` says."""
+    custom = {key: value for key, value in fx_traceback.current_meta.get("custom", {}).items() if key != _SITE}
+    if site is not None:
+        custom[_SITE] = site
+    if custom:
+        fx_traceback.current_meta["custom"] = custom
     else:
-        fx_traceback.current_meta["custom"] = {_SITE: site}
+        fx_traceback.current_meta.pop("custom", None)
 
 
 def _follow(tensor: torch.Tensor, site: Site) -> None:
@@ -390,6 +395,7 @@ def _settings() -> Iterator[None]:
         stack.enter_context(as_compiled())
         stack.enter_context(without_reentry())
         stack.enter_context(without_kernel())
+        stack.enter_context(without_flexible_kernel())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         for kernel in ("flash", "mem_efficient", "math", "cudnn", "overrideable"):  # a model may ask for one
             stack.enter_context(replaced(torch._C, f"_set_sdp_use_{kernel}", lambda _: None))
