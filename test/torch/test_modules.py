@@ -67,6 +67,21 @@ class AveragedByData(Averaged):
         return self.trained(x) - self.average(x)
 
 
+class AveragedByTorch(nn.Module):
+    """Weights and running statistics, of which torch keeps the averages; the first update copies."""
+
+    def __init__(self, function=None, of_each=None, buffers=False):
+        super().__init__()
+        self.trained = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        keywords = {"avg_fn": of_each, "multi_avg_fn": function, "use_buffers": buffers}
+        self.average = torch.optim.swa_utils.AveragedModel(self.trained, **keywords).requires_grad_(False)
+
+    def forward(self, x):
+        x = self.trained.to("cpu")(x)
+        self.average.update_parameters(self.trained)
+        return x - self.average(x)
+
+
 class Exchanged(nn.Module):
     """Puts a new parameter in the place of one that is not trained, or that is."""
 
@@ -238,6 +253,19 @@ def test_a_buffer_that_is_asked_for_and_changes():
         capture_step(Flagged(ready=False), squares, (models.numbers(8, 4),))
     captured = capture_step(Flagged(), squares, (models.numbers(8, 4),))
     assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
+
+
+def test_averages_of_torch():
+    torch.manual_seed(0)
+    of_all, of_each = torch.optim.swa_utils.get_ema_multi_avg_fn(0.9), torch.optim.swa_utils.get_ema_avg_fn(0.9)
+    for keywords in ({"function": of_all, "buffers": True}, {"of_each": of_each}, {}):
+        check_whole(AveragedByTorch(**keywords), squares, (models.numbers(8, 4),), SGD, slack=5)
+
+
+def test_a_module_that_forward_converts():
+    model = nn.Linear(4, 4)
+    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: .* converts the parameters of a module, Linear"):
+        capture_step(model, lambda model, x: model.half()(x.half()).sum(), (models.numbers(8, 4),))
 
 
 def test_flex_attention():

@@ -27,6 +27,7 @@ from .alignment import selected, without_kernel
 from .aten import TABLE
 from .aten.composed import COMPOSED
 from .aten.table import written
+from .averages import without_first
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
 from .checks import Checks, is_compared
@@ -154,6 +155,25 @@ def _averaging(forward: Callable[..., torch.Tensor]) -> Callable[..., torch.Tens
             for name, statistic in running.items():
                 statistic += (found[name] - statistic) / self.num_batches_tracked
         return result
+
+    return run
+
+
+def _applying(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """`Module._apply`, by which `.to(device)` exchanges parameters, also for those that are there: they stay."""
+
+    def run(self: torch.nn.Module, function: Callable[..., torch.Tensor], *args: Any, **kwargs: Any) -> Any:
+        with torch.no_grad():
+            if all(function(tensor) is tensor for tensor in (*self.parameters(), *self.buffers())):
+                return self
+        try:
+            return apply(self, function, *args, **kwargs)
+        except RuntimeError as error:
+            raise UnsupportedError(
+                f"forward converts the parameters of a module, {type(self).__name__}, which a step keeps as they are; "
+                "expected the module converted before, or autocast",
+                Site(*caller()),
+            ) from error
 
     return run
 
@@ -396,6 +416,8 @@ def _settings() -> Iterator[None]:
         stack.enter_context(without_reentry())
         stack.enter_context(without_kernel())
         stack.enter_context(without_flexible_kernel())
+        stack.enter_context(without_first())
+        stack.enter_context(replaced(torch.nn.Module, "_apply", _applying(torch.nn.Module._apply)))
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         for kernel in ("flash", "mem_efficient", "math", "cudnn", "overrideable"):  # a model may ask for one
             stack.enter_context(replaced(torch._C, f"_set_sdp_use_{kernel}", lambda _: None))
