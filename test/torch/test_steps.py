@@ -2,6 +2,7 @@
 
 import builtins
 import functools
+from pathlib import Path
 
 import models
 import pytest
@@ -358,6 +359,13 @@ def test_refused_with_its_line(function, message):
     with pytest.raises(UnsupportedError, match=message) as refused:
         capture(function, [torch.ones(4)]).text
     assert "test_steps.py" in str(refused.value)
+
+
+def test_lines_of_torchvision_are_nobodys_but_its_own():
+    scope = {}
+    exec(compile("def ask(x):\n    return x * float(x.sum())", f"{Path(torch.__file__).parent}vision/a.py", "exec"), scope)
+    with pytest.raises(UnsupportedError, match=r"torchvision/a\.py:2: "):
+        capture(scope["ask"], [torch.ones(4)])
 
 
 @pytest.mark.filterwarnings("ignore:.*prototype stage", "ignore:.*beta state", "ignore:.*quantize")

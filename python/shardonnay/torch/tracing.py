@@ -7,6 +7,7 @@ mutations, recomputation. The second makes it functional and decomposes what the
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,8 +41,8 @@ from .replacing import replaced
 from .subscripts import getitem, masked_select, setitem
 
 aten = torch.ops.aten
-# Frames of these folders are nobody's model.
-_FOLDERS = (str(Path(torch.__file__).parent), str(Path(__file__).parent), str(Path(contextlib.__file__)))
+# Frames of these folders are nobody's model; torchvision's are, whose folder begins as torch's.
+_FOLDERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parent}{os.sep}", str(contextlib.__file__))
 _SITE = "shardonnay_site"
 
 # What the decompositions that torch calls core leave, and other decompositions of torch's take apart.
