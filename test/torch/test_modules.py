@@ -67,6 +67,15 @@ class AveragedByData(Averaged):
         return self.trained(x) - self.average(x)
 
 
+class SharedByData(Averaged):
+    """Gives the average the memory of what is trained: the optimizer changes both."""
+
+    def forward(self, x):
+        for mine, other in zip(self.average.parameters(), self.trained.parameters()):
+            mine.data = other.data
+        return self.trained(x) * (1 - self.average(x))
+
+
 class AveragedByTorch(nn.Module):
     """Weights and running statistics, of which torch keeps the averages; the first update copies."""
 
@@ -237,7 +246,7 @@ def test_a_tensor_that_is_no_buffer_and_changes():
         capture_step(Counting(), squares, (models.numbers(8, 4),))
 
 
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed, Flagged])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged])
 def test_step(kind):
     torch.manual_seed(0)
     model, batch = kind(), (models.numbers(8, 4),)
@@ -311,6 +320,12 @@ def test_an_error_of_a_branch_for_the_compiler():
     assert "test_modules.py:" in raised.value.__notes__[0] and "is_compiling() is true" in raised.value.__notes__[0]
 
 
+def test_trained_parameters_that_share_their_data():
+    model = SharedByData().requires_grad_()
+    with pytest.raises(TypeError, match=r"average\.weight: forward gives it the memory of 'trained\.weight'"):
+        capture_step(model, squares, (models.numbers(8, 4),), optimizer=SGD)
+
+
 def test_data_of_another_shape():
     def narrow(x):
         x = x.clone()
@@ -322,7 +337,7 @@ def test_data_of_another_shape():
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, Exchanged, Listed, Flagged, Scripted])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged, Scripted])
 def test_forward(kind):
     torch.manual_seed(0)
     model, x = kind(), models.numbers(8, 4)

@@ -38,6 +38,7 @@ from .flexible import without_flexible_kernel
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
+from .sharing import note
 from .subscripts import getitem, masked_select, setitem
 
 aten = torch.ops.aten
@@ -263,6 +264,7 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
             "same type and shape, or another tensor",
             Site(*caller()),
         )
+    note(x, value)
     x.data.copy_(value)
 
 

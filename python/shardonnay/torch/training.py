@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from .capturing import Captured, Inputs, captured
 from .optimizers import Factory, FunctionalOptimizer
+from .sharing import noted, shared
 from .trees import named_leaves
 
 Loss = Callable[..., Any]
@@ -159,6 +160,8 @@ class Step:
         self.optimizer = None if optimizer is None else FunctionalOptimizer(optimizer, self.parameters)
         self.names, self.leaves, self.spec = named_leaves("inputs", as_arguments(batch))
         self.inputs = self._inputs()
+        # Of the parameters and buffers to which forward gives the memory of another one, the names of both.
+        self.shared: dict[str, str] = {}
 
     def _inputs(self) -> Inputs:
         inputs = Inputs()
@@ -212,6 +215,15 @@ class Step:
                 )
         return names
 
+    def _sharing(self, found: dict[str, str]) -> dict[str, str]:
+        for name, other in found.items():
+            if name in self.trained:
+                raise TypeError(
+                    f"{name}: forward gives it the memory of '{other}', and both are trained; expected a copy of the "
+                    "value (copy_ under torch.no_grad), or one parameter with two names"
+                )
+        return found
+
     def _gradients(
         self, values: dict[str, torch.Tensor]
     ) -> tuple[torch.Tensor, Any, dict[str, torch.Tensor | None], dict[str, torch.Tensor]]:
@@ -229,11 +241,12 @@ class Step:
             }
             tensors = {**held, **parameters}
             self._hook(parameters)
-            with swapped(self.model, tensors), torch.enable_grad():
+            with noted() as pairs, swapped(self.model, tensors), torch.enable_grad():
                 loss, others = self._loss(batch)
                 loss = loss / len(batches) if len(batches) > 1 else loss
                 wanted = [parameters[name] for name in self.trained] if self._is_trained(loss) else []
                 found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
+            self.shared.update(self._sharing(shared(pairs, {**held, **parameters})))
             renewed = [*self.buffers, *self._exchanged(parameters, tensors)]
             held.update({name: tensors[name].detach() for name in renewed})
             total = loss.detach() if total is None else total + loss.detach()
@@ -260,6 +273,7 @@ class Step:
         settings = {name: values[name] for name in self.optimizer.settings}
         parameters, after = self.optimizer.step({**values, **updates}, gradients, states, settings)
         updates.update(parameters)
+        updates.update({name: updates[other] for name, other in self.shared.items()})
         for name, state in after.items():
             updates.update({f"state.{name}.{key}": value for key, value in state.items()})
         return results, updates

@@ -1,0 +1,49 @@
+"""Parameters and buffers that forward makes share their memory, `x.data = y.data`: what an optimizer makes of one is the
+other's new value too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+
+import torch
+
+Pairs = list[tuple[torch.Tensor, torch.Tensor]]
+# Of each step that is being captured, the innermost last.
+_NOTED: list[Pairs] = []
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[Pairs]:
+    """While it lasts, notes what is set to which data."""
+    pairs: Pairs = []
+    _NOTED.append(pairs)
+    try:
+        yield pairs
+    finally:
+        _NOTED.remove(pairs)
+
+
+def note(x: torch.Tensor, value: torch.Tensor) -> None:
+    """`x.data = value` has run."""
+    if _NOTED:
+        _NOTED[-1].append((x, value))
+
+
+def _place(x: torch.Tensor) -> tuple[int, int, tuple[int, ...]]:
+    return x.untyped_storage()._cdata, x.storage_offset(), x.stride()
+
+
+def shared(pairs: Pairs, tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
+    """Of the names of tensors those that have the memory of another one in the end, and of which."""
+    names = {id(tensor): name for name, tensor in tensors.items()}
+    places = {_place(tensor): name for name, tensor in tensors.items()}
+    found: dict[str, str] = {}
+    for x, value in pairs:
+        if id(x) not in names:
+            continue
+        found.pop(names[id(x)], None)
+        if _place(value) in places:
+            found[names[id(x)]] = places[_place(value)]
+    return found
