@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from . import lowering
 from .attributes import restored
 from .builder import UnsupportedError
-from .randomness import Randomness
+from .randomness import Randomness, warned
 from .tracing import trace
 from .trees import named_leaves
 
@@ -155,7 +155,7 @@ def captured(
         for at, (name, kind, value) in enumerate(zip(inputs.names, inputs.kinds, inputs.values))
         if kind == "buffer"
     }
-    with restored(model):
+    with restored(model), warned():
         graph, asked = trace(flat, fakes, randomness, model, buffers)
     inputs.constants.update({name: value.detach().clone() for name, value in buffers.values() if name in asked})
     found = _assembled(graph, inputs, made)

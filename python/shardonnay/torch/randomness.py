@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import random
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -244,6 +247,24 @@ _REPLACEMENTS |= {
     aten.randint.low_generator: _REPLACEMENTS[aten.randint.low],
     aten.randperm.generator: _REPLACEMENTS[aten.randperm.default],
 }
+
+
+def _states() -> tuple[Any, ...]:
+    numpy = sys.modules.get("numpy")
+    return random.getstate(), None if numpy is None else str(numpy.random.get_state())
+
+
+@contextlib.contextmanager
+def warned() -> Iterator[None]:
+    """Warns where what runs meanwhile draws random numbers of Python's or NumPy's, of which a program knows nothing."""
+    before = _states()
+    yield
+    if _states() != before:
+        warnings.warn(
+            "forward draws random numbers of Python's or NumPy's, which the program has as they were, and a branch by "
+            "them as it was taken, in all steps; expected torch's (torch.rand, and torch.where for a branch)",
+            stacklevel=2,
+        )
 
 
 @contextlib.contextmanager
