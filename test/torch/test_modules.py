@@ -2,9 +2,11 @@
 
 import copy
 import functools
+import random
 import types
 
 import models
+import numpy as np
 import pytest
 import torch
 import torch.nn as nn
@@ -74,6 +76,21 @@ class SharedByData(Averaged):
         for mine, other in zip(self.average.parameters(), self.trained.parameters()):
             mine.data = other.data
         return self.trained(x) * (1 - self.average(x))
+
+
+class Dropped(nn.Module):
+    """Layers that are never or always dropped, by a number that Python asks for; and a mean with random weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        if torch.rand([]) < 0.0 or torch.rand(1).item() >= 1:
+            return x
+        x = self.first(x) if torch.rand(1) > 0.0 else x
+        share = torch.rand(1).item()
+        return x * share + (1 - share) * self.second(x)
 
 
 class AveragedByTorch(nn.Module):
@@ -246,7 +263,7 @@ def test_a_tensor_that_is_no_buffer_and_changes():
         capture_step(Counting(), squares, (models.numbers(8, 4),))
 
 
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged])
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Dropped, Exchanged, Listed, Flagged])
 def test_step(kind):
     torch.manual_seed(0)
     model, batch = kind(), (models.numbers(8, 4),)
@@ -262,6 +279,12 @@ def test_a_buffer_that_is_asked_for_and_changes():
         capture_step(Flagged(ready=False), squares, (models.numbers(8, 4),))
     captured = capture_step(Flagged(), squares, (models.numbers(8, 4),))
     assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
+
+
+@pytest.mark.parametrize("draw", [random.random, lambda: np.random.randint(5)])
+def test_random_numbers_of_python(draw):
+    with pytest.warns(UserWarning, match="random numbers of Python's or NumPy's"):
+        capture(lambda x: x * draw(), [models.numbers(3)])
 
 
 def test_averages_of_torch():

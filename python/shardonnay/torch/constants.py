@@ -23,6 +23,9 @@ aten = torch.ops.aten
 _MOST = 1 << 22
 # Their numbers follow from more than their arguments: a seed, or what memory holds.
 _UNKNOWN = (torch.Tag.nondeterministic_seeded, torch.Tag.inplace_view)
+# Random numbers from 0 to 1, compared with a probability that is 0 or 1 as for layers that are never dropped.
+_DRAWING = (aten.rand.default, aten.rand.generator, aten.rand_like.default)
+_SURE = {aten.lt.Scalar: False, aten.le.Scalar: False, aten.gt.Scalar: True, aten.ge.Scalar: True}
 _ASKING = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 
 
@@ -41,6 +44,8 @@ class Constants(TorchDispatchMode):
         super().__init__()
         self.caller = caller
         self.values: Any = WeakIdKeyDictionary()
+        # Single random numbers from 0 to 1.
+        self.draws: Any = WeakIdKeyDictionary()
         # The memory, by its identity, that something else was written to.
         self.lost: dict[int, torch.UntypedStorage] = {}
         # The buffers that the numbers in a memory follow from, and the memory.
@@ -64,6 +69,14 @@ class Constants(TorchDispatchMode):
         storage = value.untyped_storage()
         before = self.origins.get(storage._cdata, (set(), storage))[0]
         self.origins[storage._cdata] = (before | names, storage)
+
+    def number(self, x: torch.Tensor) -> torch.Tensor | None:
+        """What stands for a random number that Python asks for: the tensor, without dims."""
+        if x not in self.draws:
+            return None
+        found = x.detach().reshape(())
+        self.draws[found] = None
+        return found
 
     def value(self, x: torch.Tensor) -> torch.Tensor | None:
         """The numbers of a tensor of the trace, None if they follow from an argument."""
@@ -131,7 +144,12 @@ class Constants(TorchDispatchMode):
         if given is not None and _asks(func, given[0]):
             return self._answer(func, given)
         result = func(*args, **kwargs)
-        if given is not None:
+        if func in _DRAWING and result.numel() == 1:
+            self.draws[result] = None
+        elif func in _SURE and args[0] in self.draws and not 0 < args[1] < 1:
+            with _disable_current_modes():
+                self.values[result] = torch.full(result.shape, _SURE[func] == (args[1] <= 0))
+        elif given is not None:
             self._follow(func, given, result)
         elif isinstance(func, torch._ops.OpOverload):
             self._forget(func, args, kwargs)
