@@ -263,7 +263,10 @@ def test_a_tensor_that_is_no_buffer_and_changes():
         capture_step(Counting(), squares, (models.numbers(8, 4),))
 
 
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Dropped, Exchanged, Listed, Flagged])
+KINDS = [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_step(kind):
     torch.manual_seed(0)
     model, batch = kind(), (models.numbers(8, 4),)
@@ -279,6 +282,13 @@ def test_a_buffer_that_is_asked_for_and_changes():
         capture_step(Flagged(ready=False), squares, (models.numbers(8, 4),))
     captured = capture_step(Flagged(), squares, (models.numbers(8, 4),))
     assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
+
+
+def test_dropped_layers():
+    torch.manual_seed(0)
+    model, batch = Dropped(), (models.numbers(8, 4),)
+    plan = partition(model, squares, batch, {"dp": 8}, inputs=Shard(0), optimizer=SGD)
+    check_parts(plan, model, squares, batch, SGD, slack=5)
 
 
 @pytest.mark.parametrize("draw", [random.random, lambda: np.random.randint(5)])
@@ -360,7 +370,7 @@ def test_data_of_another_shape():
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
-@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged, Scripted])
+@pytest.mark.parametrize("kind", [*KINDS, Scripted])
 def test_forward(kind):
     torch.manual_seed(0)
     model, x = kind(), models.numbers(8, 4)

@@ -362,8 +362,8 @@ def test_refused_with_its_line(function, message):
 
 
 def test_lines_of_torchvision_are_nobodys_but_its_own():
-    scope = {}
-    exec(compile("def ask(x):\n    return x * float(x.sum())", f"{Path(torch.__file__).parent}vision/a.py", "exec"), scope)
+    scope, file = {}, f"{Path(torch.__file__).parent}vision/a.py"
+    exec(compile("def ask(x):\n    return x * float(x.sum())", file, "exec"), scope)
     with pytest.raises(UnsupportedError, match=r"torchvision/a\.py:2: "):
         capture(scope["ask"], [torch.ones(4)])
 

@@ -52,8 +52,8 @@ class Captured:
     graph: its functional aten graph; arguments and results are in the order of the graph's.
     values: what the parameters, buffers and states were, by the argument's name.
     structure: the tree of the results that are no updates.
-    constants: numbers and texts of the batch, which the program has in it, by the name of their place; and buffers whose
-        numbers forward has asked for.
+    constants: numbers and texts of the batch, which the program has in it, by the name of their place; and buffers
+        whose numbers forward has asked for.
     """
 
     graph: torch.fx.GraphModule

@@ -1,8 +1,8 @@
 """Numbers that follow from no argument of a program: masks made of `torch.eye`, places in `torch.arange`.
 
 A trace has no numbers, but of such tensors a program has the same ones in each step. They are computed beside the
-trace, and given where Python or a shape asks for them: `int(lengths[0])`, `torch.nonzero(mask)`, `x[~eye]`. So are those
-of the model's buffers (`if not self.initialized`, `x[self.mask]`); a program is made for what it has asked for.
+trace, and given where Python or a shape asks for them: `int(lengths[0])`, `torch.nonzero(mask)`, `x[~eye]`. So are
+those of the model's buffers (`if not self.ready`, `x[self.mask]`); a program is made for what it has asked for.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Parameters and buffers that forward makes share their memory, `x.data = y.data`: what an optimizer makes of one is the
-other's new value too.
+"""Parameters and buffers that forward makes share their memory, `x.data = y.data`: what an optimizer makes of one is
+the other's new value too.
 """
 
 from __future__ import annotations
