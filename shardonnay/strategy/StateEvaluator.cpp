@@ -164,7 +164,7 @@ StateEvaluator::Part StateEvaluator::partOfValue(int32_t value) const {
     if (!reads)
       continue;
     const OpStrategy *strategy = state.strategyOf(use.op);
-    pay(strategy ? strategy->needed[use.operand] : use.need);
+    pay(strategy ? strategy->needed[use.operand] : state.needOf(use));
     part.end = std::max(part.end, use.reader + 1);
   }
   if (value == state.sourceOf(value))

@@ -45,6 +45,9 @@ struct OpClass {
   /// It passes its operands on as they are asked for: a return, a call, a loop,
   /// a reshard.
   bool passesOn = false;
+  /// It is a reshard, as of what the user constrained: it asks its operand for
+  /// the sharding that its result has in the state.
+  bool isReshard = false;
 };
 
 struct StrategyUse {

@@ -46,11 +46,19 @@ StrategyState::StrategyState(const StrategyGraph &graph, OpStrategies &table)
     strategies.push_back(ofClasses[graph.classNumber(op)]);
 }
 
+int32_t StrategyState::needOf(const StrategyUse &use) const {
+  bool isReshard =
+      use.op < 0 && use.reader >= 0 && graph->classOf(use.reader).isReshard;
+  return isReshard ? shardings[graph->firstResult(use.reader)] : use.need;
+}
+
 void StrategyState::forEachUse(
     int32_t value, function_ref<void(const StrategyUse &)> visit) const {
-  for (const StrategyUse &use : graph->usesOf(value))
-    if (use.op < 0 || operandsOf(use.op)[use.operand] == value)
+  for (StrategyUse use : graph->usesOf(value))
+    if (use.op < 0 || operandsOf(use.op)[use.operand] == value) {
+      use.need = needOf(use);
       visit(use);
+    }
   for (const Copy &copy : copiesOf(value))
     visit({-1, 0, copy.sharding});
 }

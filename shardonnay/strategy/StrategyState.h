@@ -47,6 +47,8 @@ public:
     auto [begin, end] = graph->operandRange(op);
     return llvm::ArrayRef(operands).slice(begin, end - begin);
   }
+  /// What a use that is fixed asks for; -1 of others.
+  int32_t needOf(const StrategyUse &use) const;
   /// Calls `visit` with the uses of a value, those that read a copy left out,
   /// and with a fixed one for each copy.
   void forEachUse(int32_t value,
@@ -81,7 +83,8 @@ public:
   /// What the op, which has a strategy, would do if `value` had `sharding`.
   const OpStrategy &strategyIf(int32_t op, int32_t value, int32_t sharding);
   /// Gives a value that an op makes another sharding, and the ops around it
-  /// their strategies; calls `changed` with these.
+  /// their strategies; calls `changed` with these. A reshard's operand is asked
+  /// for that of its result then.
   void change(
       int32_t value, int32_t sharding,
       llvm::function_ref<void(int32_t)> changed = [](int32_t) {});

@@ -26,6 +26,9 @@ private:
   /// they are.
   void enqueueProducers(int32_t op);
   void visit(int32_t op);
+  /// `op`, which makes `value` in `present`, may leave it in `needed` instead.
+  bool mayAdopt(int32_t op, const TensorSharding &present,
+                const TensorSharding &needed) const;
   /// The one sharding that all uses need `value` in; -1 if there is none.
   int32_t neededByAll(int32_t value) const;
   /// Adds the uses of `value` whose ops need dims whole that it has sharded.
@@ -67,11 +70,24 @@ std::vector<OperandPlace> WantedShardings::run() {
   for (int32_t last = numOps; !worklist.empty();) {
     int32_t op = worklist.top();
     worklist.pop();
-    if (op < last && state.strategyOf(op))
+    if (op < last && (state.strategyOf(op) || graph.classOf(op).isReshard))
       visit(op);
     last = std::min(last, op);
   }
   return std::move(unsharded);
+}
+
+bool WantedShardings::mayAdopt(int32_t op, const TensorSharding &present,
+                               const TensorSharding &needed) const {
+  if (!present.unreduced.empty())
+    return false;
+  // What is constrained to more shards is made in more, and gathered to be
+  // read.
+  if (graph.classOf(op).isReshard)
+    return needed.unreduced.empty() && numShards(needed) >= numShards(present);
+  // A contraction is not worth doing twice to save a gather of its result.
+  return !table.kind(state.strategyOf(op)->kind).contraction ||
+         numShards(needed) >= numShards(present);
 }
 
 void WantedShardings::visit(int32_t op) {
@@ -82,12 +98,7 @@ void WantedShardings::visit(int32_t op) {
     int32_t needed = neededByAll(value);
     if (needed < 0 || needed == state.shardingOf(value))
       continue;
-    const TensorSharding &present = state.readSharding(value);
-    bool contraction = table.kind(state.strategyOf(op)->kind).contraction;
-    // A contraction is not worth doing twice to save a gather of its result.
-    if (present.unreduced.empty() &&
-        (!contraction ||
-         numShards(table.sharding(needed)) >= numShards(present))) {
+    if (mayAdopt(op, state.readSharding(value), table.sharding(needed))) {
       findUnshardedUses(value);
       state.change(value, needed,
                    [&](int32_t around) { enqueueProducers(around); });

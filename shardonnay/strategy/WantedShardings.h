@@ -10,6 +10,9 @@
 // that makes it, or the op would choose its factors' axes for a layout that
 // nothing sees.
 //
+// So it is of what the user constrained: where nothing reads it in the
+// constraint's sharding, that would be made and given up at once.
+//
 // Worked example, FSDP with a batch smaller than the width: dh = dy wT of
 // shardings [{d}, {}], [{}, {d}] (the weight's) -> [{}, {d}], used by
 // element-wise ops on [{d}, {}]. Asked for [{d}, {}], the dot gathers the
@@ -30,10 +33,11 @@ struct OperandPlace {
   int32_t operand;
 };
 
-/// Gives every result of an op with a strategy the one sharding that all its
-/// uses need it in, if there is one; last op first. A gather then stands at the
-/// op that makes the value: returned are the uses that it is there for, whose
-/// ops need a dim whole that propagation had sharded.
+/// Gives every result of an op with a strategy, and of a reshard, the one
+/// sharding that all its uses need it in, if there is one; last op first. A
+/// gather then stands at the op that makes the value: returned are the uses
+/// that it is there for, whose ops need a dim whole that propagation had
+/// sharded.
 std::vector<OperandPlace> adoptWantedShardings(StrategyState &state);
 
 } // namespace shardonnay

@@ -181,6 +181,7 @@ void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
                               EquivalentOps &equivalent) {
   if (formOf(op) == Form::PassesOn) {
     equivalent.opClass.passesOn = true;
+    equivalent.opClass.isReshard = isa<sdy::ReshardOp>(op);
     for (OpResult result : op->getResults())
       equivalent.results.push_back(makeClass(result, false, false, nullptr));
     return;
