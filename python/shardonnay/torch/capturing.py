@@ -53,7 +53,7 @@ class Captured:
     values: what the parameters, buffers and states were, by the argument's name.
     structure: the tree of the results that are no updates.
     constants: numbers and texts of the batch, which the program has in it, by the name of their place; and buffers
-        whose numbers forward has asked for.
+        whose numbers forward needs in Python.
     """
 
     graph: torch.fx.GraphModule

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/models/StableHLO/Collective.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/interfaces/UserCollective.h"
 #include "shardonnay/models/StableHLO/Attach.h"

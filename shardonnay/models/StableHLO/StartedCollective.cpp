@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/models/StableHLO/Attach.h"
+#include "shardonnay/models/StableHLO/Collective.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"

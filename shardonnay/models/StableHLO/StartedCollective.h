@@ -21,17 +21,12 @@
 
 namespace shardonnay {
 
-/// A factor a dim, but `exchanged` dims are needed whole on either side. None
-/// for operands of unlike shapes.
-std::optional<FactorRule> exchangeRule(mlir::Operation *op,
-                                       llvm::ArrayRef<int64_t> exchanged);
-
 /// That of the collective that `call` starts; none if it starts none, or one
 /// whose text can't be read.
 std::optional<FactorRule> startedRule(mlir::stablehlo::CustomCallOp call);
 
-/// Fills in what the collective that `call` starts sends; false where
-/// `startedRule` has none.
+/// Fills in what the collective that `call` starts sends; false if it starts
+/// none, or one whose groups can't be read.
 bool readStarted(mlir::stablehlo::CustomCallOp call, UserCollective &written);
 
 } // namespace shardonnay
