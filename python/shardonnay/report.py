@@ -62,10 +62,9 @@ def lines(report: Entry, causes: bool = True) -> Iterator[str]:
         f"of {shardings['tensors']} in the program"
     )
     if order := report.get("order"):
-        yield (
-            f"propagated after the others: {_listed(order['later'])}, as the plan costs "
-            f"{order['price'] / order['price_as_given']:.2f} of what it would"
-        )
+        choices = {"propagated after the others": "later", "carried by loops as given": "carried"}
+        said = "; ".join(f"{choice}: {_listed(order[key])}" for choice, key in choices.items() if order[key])
+        yield f"{said}, as the plan costs {order['price'] / order['price_as_given']:.2f} of what it would"
     yield ""
     yield "collectives, bytes as each device sends them in a step:"
     yield _row("kind", "axes", "count", "bytes", "source")

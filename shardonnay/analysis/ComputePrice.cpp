@@ -23,9 +23,30 @@ namespace shardonnay {
 
 namespace {
 
+/// Of a slice at a position, or an update of one: it reads as much of a larger
+/// operand as it makes; an update overwrites an operand that is read no more
+/// and writes the slice alone. Nothing of another op.
+std::optional<double> bytesOfSlice(ShardingRuleOpInterface op) {
+  if (op.getPropagationClass() != PropagationClass::PassThroughForward)
+    return std::nullopt;
+  Type made = op->getResult(0).getType();
+  Value updated = op->getOperand(0);
+  if (updated.getType() != made)
+    return 2.0 * byteSize(made);
+  bool isInput = isa_and_present<func::FuncOp>(
+      isa<BlockArgument>(updated) ? updated.getParentBlock()->getParentOp()
+                                  : nullptr);
+  double slice = byteSize(op->getOperand(1).getType());
+  return updated.hasOneUse() && !isInput ? 2 * slice
+                                         : 2.0 * byteSize(made) + slice;
+}
+
 /// Bytes that the op reads from memory and writes there; 0 if it is fused with
 /// what reads it.
 double touchedBytes(Operation &op, const FusedChains &chains) {
+  if (std::optional<double> bytes =
+          bytesOfSlice(cast<ShardingRuleOpInterface>(op)))
+    return *bytes;
   double bytes = 0;
   bool writes = false;
   for (Value result : op.getResults())

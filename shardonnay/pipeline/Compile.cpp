@@ -151,8 +151,13 @@ private:
     baseline.order.price = order.getAs<FloatAttr>("price").getValueAsDouble();
     baseline.order.priceAsGiven =
         order.getAs<FloatAttr>("price_as_given").getValueAsDouble();
-    for (auto name : order.getAs<ArrayAttr>("later").getAsRange<StringAttr>())
-      baseline.order.later.push_back(name.str());
+    auto readNames = [&](StringRef entry) {
+      return llvm::map_to_vector(
+          order.getAs<ArrayAttr>(entry).getAsRange<StringAttr>(),
+          [](StringAttr name) { return name.str(); });
+    };
+    baseline.order.later = readNames("later");
+    baseline.order.carried = readNames("carried");
   }
 
   /// Loaded when it is asked for: a pass has refused a wrong name by then.

@@ -48,21 +48,28 @@ struct PropagateByPricePass
   void propagate(ModuleGraph &graph, PropagationSink *sink) override {
     PropagationOrder order =
         propagateByPrice(getOperation(), graph, options, *model, sink);
-    if (recordOrder && !order.later.empty())
+    if (recordOrder && !order.change.isNone())
       record(graph, order);
     if (planned)
       *planned = std::move(order.planned);
   }
 
-  /// The names of what came later, as a report calls them.
-  void record(const ModuleGraph &graph, const PropagationOrder &order) {
+  /// The names of tensors, as a report calls them.
+  template <typename RangeT>
+  ArrayAttr namesOf(const ModuleGraph &graph, const RangeT &given) {
     Builder builder(&getContext());
     llvm::SetVector<Attribute> names;
-    for (const GivenDim &dim : order.later) {
-      std::string name = getSourceLocation(locationOf(graph, dim.tensor)).name;
+    for (const auto &entry : given) {
+      std::string name =
+          getSourceLocation(locationOf(graph, entry.tensor)).name;
       names.insert(builder.getStringAttr(
-          name.empty() ? describe(graph, dim.tensor) : name));
+          name.empty() ? describe(graph, entry.tensor) : name));
     }
+    return builder.getArrayAttr(names.getArrayRef());
+  }
+
+  void record(const ModuleGraph &graph, const PropagationOrder &order) {
+    Builder builder(&getContext());
     getOperation()->setAttr(
         sdy::kPropagationOrderAttr,
         builder.getDictionaryAttr(
@@ -70,8 +77,9 @@ struct PropagateByPricePass
                                   builder.getF64FloatAttr(order.price)),
              builder.getNamedAttr("price_as_given",
                                   builder.getF64FloatAttr(order.priceAsGiven)),
-             builder.getNamedAttr("later",
-                                  builder.getArrayAttr(names.getArrayRef()))}));
+             builder.getNamedAttr("later", namesOf(graph, order.change.later)),
+             builder.getNamedAttr("carried",
+                                  namesOf(graph, order.change.carried))}));
   }
 
   /// Where the plan goes, or null.

@@ -11,7 +11,8 @@
 //    orders that are tried, what should come later does in a second round.
 //    Nothing comes of those in which most dims that come first have their axes
 //    anyway (`contestedShare`), and of those that hardly change anything
-//    (`differingShare`).
+//    (`differingShare`). Where what a loop carries would be gathered behind it,
+//    one more propagation keeps that as it was given (GivenCarries.h).
 // 3. `plan`: the stages from export to partition run on a copy for each of the
 //    others, and for the order that was given.
 // 4. The cheapest stays, with its plan: a compilation goes on from there. Where
@@ -51,10 +52,10 @@ constexpr double kLeastDiffering = 0.01;
 /// Ids of shardings, by tensor.
 using ShardingIds = std::vector<int32_t>;
 
-/// What came of an order, and the dims that came later in it.
+/// What came of an order.
 struct TriedOrder {
   ShardingIds propagated;
-  std::vector<GivenDim> later;
+  GivenChange change;
 };
 
 class OrderedPropagation {
@@ -75,14 +76,16 @@ private:
   bool hasPriorities() const;
   GraphWeights readWeights() const;
   RankedTensorType typeOf(int32_t tensor) const;
-  ShardingIds withPriorities(ShardingIds ids, ArrayRef<GivenDim> later);
+  ShardingIds propagateWith(const GivenChange &change,
+                            PropagationSink *sink = nullptr);
   bool isThorough() const;
   size_t mostOrders() const;
-  /// Nothing if it is not worth a plan. The first that was tried is that of the
-  /// order given.
-  std::optional<ShardingIds> propagateIn(size_t order,
-                                         const GivenOrders &orders);
-  PropagationOrder findCheapest(const GivenOrders &orders);
+  /// False if it is not worth a plan.
+  bool tryChange(GivenChange change, const GivenOrders &orders);
+  void tryOrders(const GivenOrders &orders);
+  void tryCarries(const GivenOrders &orders);
+  /// Of those that were tried.
+  PropagationOrder findCheapest();
   std::optional<PlannedProgram> plan(const ShardingIds &propagated,
                                      bool fitsMemory = false);
   /// Of the orders that were tried the cheapest if all are made to fit, or the
@@ -156,14 +159,17 @@ GraphWeights OrderedPropagation::readWeights() const {
   return weights;
 }
 
-ShardingIds OrderedPropagation::withPriorities(ShardingIds ids,
-                                               ArrayRef<GivenDim> later) {
-  for (const GivenDim &dim : later) {
+ShardingIds OrderedPropagation::propagateWith(const GivenChange &change,
+                                              PropagationSink *sink) {
+  ShardingIds ids = given;
+  for (const GivenDim &dim : change.later) {
     MeshSharding sharding = graph.shardingOf(ids[dim.tensor]);
     sharding.sharding.dims[dim.dim].priority = 1;
     ids[dim.tensor] = graph.intern(sharding);
   }
-  return ids;
+  for (const GivenCarry &carry : change.carried)
+    ids[carry.tensor] = carry.shardingId;
+  return propagate(ids, sink);
 }
 
 std::optional<PlannedProgram>
@@ -213,47 +219,58 @@ size_t OrderedPropagation::mostOrders() const {
   return graph.ops().size() <= kLargeProgram ? kMostOrdersOfLarger : 1;
 }
 
-std::optional<ShardingIds>
-OrderedPropagation::propagateIn(size_t order, const GivenOrders &orders) {
-  set(tried.front().propagated);
-  if (orders.contestedShare(order) < kLeastContested)
-    return std::nullopt;
-  ShardingIds propagated =
-      propagate(withPriorities(given, orders.findLater(order)));
+bool OrderedPropagation::tryChange(GivenChange change,
+                                   const GivenOrders &orders) {
+  ShardingIds propagated = propagateWith(change);
   if (llvm::any_of(tried, [&](const TriedOrder &other) {
         return orders.differingShare(other.propagated, propagated) <
                kLeastDiffering;
       }))
-    return std::nullopt;
-  return propagated;
+    return false;
+  tried.push_back({std::move(propagated), std::move(change)});
+  return true;
 }
 
-PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
-  PropagationOrder cheapest;
-  std::optional<PlannedProgram> best;
+void OrderedPropagation::tryOrders(const GivenOrders &orders) {
   for (size_t order : llvm::seq(orders.size())) {
-    std::optional<ShardingIds> propagated = propagateIn(order, orders);
-    if (!propagated) {
-      if (isThorough())
-        continue;
-      break;
-    }
-    if (tried.size() == 1) {
-      best = plan(tried.front().propagated);
-      if (!best)
-        break;
-      cheapest.priceAsGiven = cheapest.price = best->price;
-    }
-    std::optional<PlannedProgram> found = plan(*propagated);
-    tried.push_back({*std::move(propagated), orders.findLater(order)});
+    set(tried.front().propagated);
+    bool isTried = orders.contestedShare(order) >= kLeastContested &&
+                   tryChange({orders.findLater(order), {}}, orders);
+    if (!isTried && !isThorough())
+      return;
+  }
+}
+
+void OrderedPropagation::tryCarries(const GivenOrders &orders) {
+  if (graph.ops().size() > kLargeProgram)
+    return;
+  SmallVector<int32_t> carried;
+  for (int32_t number : llvm::seq(graph.ops().size()))
+    if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(read.operation(number)))
+      if (isLoop(getOwnerOp(edge.getInput())))
+        carried.push_back(number);
+  std::vector<GivenCarry> carries =
+      findGivenCarries(graph, carried, given, tried.front().propagated);
+  if (!carries.empty())
+    tryChange({{}, std::move(carries)}, orders);
+}
+
+PropagationOrder OrderedPropagation::findCheapest() {
+  PropagationOrder cheapest;
+  if (tried.size() == 1)
+    return cheapest;
+  std::optional<PlannedProgram> best = plan(tried.front().propagated);
+  if (!best)
+    return cheapest;
+  cheapest.priceAsGiven = cheapest.price = best->price;
+  for (const auto &[propagated, change] : ArrayRef(tried).drop_front()) {
+    std::optional<PlannedProgram> found = plan(propagated);
     if (!found || !isBetter(*found, *best))
       continue;
     best = std::move(found);
     cheapest.price = best->price;
-    cheapest.later = tried.back().later;
+    cheapest.change = change;
   }
-  if (!best)
-    return cheapest;
   if (!fits(*best))
     return isThorough() ? fitMemory(std::move(cheapest)) : std::move(cheapest);
   cheapest.planned = std::move(best);
@@ -268,17 +285,17 @@ PropagationOrder OrderedPropagation::fitMemory(PropagationOrder found) {
     return fits(plan) ? plan.price < best->price
                       : plan.trial.peak.bytes < best->trial.peak.bytes;
   };
-  for (const auto &[propagated, later] : tried) {
+  for (const auto &[propagated, change] : tried) {
     std::optional<PlannedProgram> fitted =
         plan(propagated, /*fitsMemory=*/true);
     if (!fitted)
       continue;
-    if (later.empty())
+    if (change.isNone())
       found.priceAsGiven = fitted->price;
     if (!isBetterFitted(*fitted))
       continue;
     found.price = fitted->price;
-    found.later = later;
+    found.change = change;
     best = std::move(fitted);
   }
   if (best && fits(*best))
@@ -294,9 +311,11 @@ PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
   GraphWeights weights = readWeights();
   GivenOrders orders(graph, weights, mostOrders());
   tried.push_back({propagate(given), {}});
-  PropagationOrder cheapest = findCheapest(orders);
-  if (sink || !cheapest.later.empty())
-    propagate(withPriorities(given, cheapest.later), sink);
+  tryOrders(orders);
+  tryCarries(orders);
+  PropagationOrder cheapest = findCheapest();
+  if (sink || !cheapest.change.isNone())
+    propagateWith(cheapest.change, sink);
   else
     set(tried.front().propagated);
   return cheapest;

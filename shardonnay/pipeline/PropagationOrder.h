@@ -17,6 +17,7 @@
 #include "mlir/Pass/Pass.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/pipeline/TrialPlan.h"
+#include "shardonnay/transforms/propagate/GivenCarries.h"
 #include "shardonnay/transforms/propagate/GivenOrders.h"
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
@@ -32,10 +33,19 @@ struct PlannedProgram {
   double price = 0;
 };
 
+/// What an order has otherwise than user and op priorities say.
+struct GivenChange {
+  /// The dims that come after all others.
+  std::vector<GivenDim> later;
+  /// What loops carry as it was given.
+  std::vector<GivenCarry> carried;
+
+  bool isNone() const { return later.empty() && carried.empty(); }
+};
+
 /// The order in which a program was propagated.
 struct PropagationOrder {
-  /// The dims that came after all others; none: that of user and op priorities.
-  std::vector<GivenDim> later;
+  GivenChange change;
   /// Of the plan's compute and communication, and of what it would be in the
   /// order of user and op priorities, by the device model. 0 if no other order
   /// was planned.

@@ -137,6 +137,7 @@ json::Object toJson(const PlanCost &plan) {
 
 json::Object toJson(const OrderCost &order) {
   return json::Object{{"later", json::Array(order.later)},
+                      {"carried", json::Array(order.carried)},
                       {"price", order.price},
                       {"price_as_given", order.priceAsGiven}};
 }
@@ -187,7 +188,7 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"shardings", json::Object{{"tensors", baseline.propagated.tensors},
                                  {"given", baseline.given.sharded},
                                  {"decided", baseline.propagated.sharded}}}};
-  if (!baseline.order.later.empty())
+  if (!baseline.order.later.empty() || !baseline.order.carried.empty())
     report["order"] = toJson(baseline.order);
   if (baseline.directWindows)
     report["window_bytes"] = directWindowBytes(uses);

@@ -31,9 +31,10 @@ struct PlanCost {
 };
 
 /// An order of propagation that was taken because its plan is cheaper: what
-/// came later than in the order given, and the prices of both plans.
+/// came later than in the order given, what loops carry in the sharding that it
+/// was given outside of them, and the prices of both plans.
 struct OrderCost {
-  std::vector<std::string> later;
+  llvm::SmallVector<std::string> later, carried;
   double price = 0, priceAsGiven = 0;
 };
 
@@ -64,7 +65,8 @@ struct ReportBaseline {
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
 ///    "shardings": {"tensors", "given", "decided"},
-///    "order": {"later", "price", "price_as_given"}, "window_bytes"}
+///    "order": {"later", "carried", "price", "price_as_given"},
+///    "window_bytes"}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
 /// algorithms), over all `count` of them, each as often as it is written; in a
 /// loop it runs "trips" times, which "executed_bytes" and prices count (1 where
@@ -73,7 +75,8 @@ struct ReportBaseline {
 /// the windows among these that ops fetch for themselves; "compute" is that of
 /// what a device computes between them (ComputePrice.h).
 /// "order" is there if the given shardings called "later" propagated after all
-/// others, as the plan is cheaper so, compute included.
+/// others, or loops carry what is called "carried" in the sharding that it was
+/// given outside of them, as the plan is cheaper so, compute included.
 /// "window_bytes" is there with direct windows: what the device that sends most
 /// sends in all windows together, where "bytes" are those of the device that
 /// sends most in one of them. What is "written", by the user in manual
