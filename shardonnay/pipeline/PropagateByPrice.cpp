@@ -55,20 +55,24 @@ struct PropagateByPricePass
   }
 
   /// The names of tensors, as a report calls them.
-  template <typename RangeT>
-  ArrayAttr namesOf(const ModuleGraph &graph, const RangeT &given) {
+  ArrayAttr namesOf(const ModuleGraph &graph, ArrayRef<int32_t> tensors) {
     Builder builder(&getContext());
     llvm::SetVector<Attribute> names;
-    for (const auto &entry : given) {
-      std::string name =
-          getSourceLocation(locationOf(graph, entry.tensor)).name;
-      names.insert(builder.getStringAttr(
-          name.empty() ? describe(graph, entry.tensor) : name));
+    for (int32_t tensor : tensors) {
+      std::string name = getSourceLocation(locationOf(graph, tensor)).name;
+      names.insert(
+          builder.getStringAttr(name.empty() ? describe(graph, tensor) : name));
     }
     return builder.getArrayAttr(names.getArrayRef());
   }
 
   void record(const ModuleGraph &graph, const PropagationOrder &order) {
+    SmallVector<int32_t> later, carried;
+    for (const GivenDim &dim : order.change.later)
+      later.push_back(dim.tensor);
+    for (const GivenCarry &carry : order.change.carried)
+      if (carry.isCarried)
+        carried.push_back(carry.tensor);
     Builder builder(&getContext());
     getOperation()->setAttr(
         sdy::kPropagationOrderAttr,
@@ -77,9 +81,8 @@ struct PropagateByPricePass
                                   builder.getF64FloatAttr(order.price)),
              builder.getNamedAttr("price_as_given",
                                   builder.getF64FloatAttr(order.priceAsGiven)),
-             builder.getNamedAttr("later", namesOf(graph, order.change.later)),
-             builder.getNamedAttr("carried",
-                                  namesOf(graph, order.change.carried))}));
+             builder.getNamedAttr("later", namesOf(graph, later)),
+             builder.getNamedAttr("carried", namesOf(graph, carried))}));
   }
 
   /// Where the plan goes, or null.

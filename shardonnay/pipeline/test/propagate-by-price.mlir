@@ -12,7 +12,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-COUNT-3: stablehlo.dot {{.*}}[<@mesh, [{"x", ?}, {?}]>]
 // GIVEN-LABEL: @layers
 // GIVEN: stablehlo.add {{.*}}[<@mesh, [{?}, {"x", ?}]>]
-// ORDER: module attributes {sdy.propagation_order = {later = ["bias"], price = {{.*}}, price_as_given = {{.*}}}}
+// ORDER: module attributes {sdy.propagation_order = {carried = [], later = ["bias"], price = {{.*}}, price_as_given = {{.*}}}}
 func.func public @layers(
     %x: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
     %w: tensor<32x32xf32>,
@@ -54,4 +54,36 @@ func.func public @one_group(
     -> tensor<16x32xf32> {
   %0 = stablehlo.tanh %x : tensor<16x32xf32>
   return %0 : tensor<16x32xf32>
+}
+
+// -----
+
+// A loop writes rows of a cache that is given whole, and returned whole: it gathers
+// the rows, and not the cache behind it.
+// CHECK-LABEL: @cache
+// CHECK: stablehlo.dynamic_update_slice {{.*}}[<@mesh, [{}, {}]>]
+// CHECK: sdy.data_flow_edge %{{.*}}#1 sharding=<@mesh, [{}, {}]>
+// GIVEN-LABEL: @cache
+// GIVEN: stablehlo.dynamic_update_slice {{.*}}[<@mesh, [{"x", ?}, {?}]>]
+// ORDER: module attributes {sdy.propagation_order = {carried = ["result 1 of stablehlo.while"], later = [], price = {{.*}}, price_as_given = {{.*}}}}
+sdy.mesh @mesh = <["x"=4]>
+func.func public @cache(
+    %cache: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
+    %row: tensor<64x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %0:2 = stablehlo.while(%at = %zero, %carried = %cache) : tensor<i32>, tensor<64x512xf32>
+    cond {
+    %more = stablehlo.compare LT, %at, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %written = stablehlo.dynamic_update_slice %carried, %row, %zero, %at : (tensor<64x512xf32>, tensor<64x1xf32>, tensor<i32>, tensor<i32>) -> tensor<64x512xf32>
+    %next = stablehlo.add %at, %one : tensor<i32>
+    stablehlo.return %next, %written : tensor<i32>, tensor<64x512xf32>
+  }
+  %1 = sdy.data_flow_edge %0#0 : tensor<i32>
+  %2 = sdy.data_flow_edge %0#1 : tensor<64x512xf32>
+  return %2 : tensor<64x512xf32>
 }

@@ -7,7 +7,7 @@
 //
 // A link is an operand and the result of an op that only moves elements.
 // 1. `moveUp`: from the last op to the first, along links, from what was given
-//    for results to the results of loops.
+//    behind loops to their results.
 // 2. `moveDown`: in the order of the program, from what was given to the
 //    initial values of loops.
 // 3. `chooseCarries`: what is carried takes what its result was given, else its
@@ -52,13 +52,20 @@ private:
   bool wasGiven(int32_t tensor) const {
     return graph.shardingOf(given[tensor]).mesh != kNone;
   }
+  /// The members of a sharding group stay alike.
+  bool mayChoose(int32_t tensor) const {
+    return !wasGiven(tensor) && graph.groupOf(tensor).size() == 1;
+  }
   /// What the loop carries, of one of `carried`.
   int32_t carriedBy(int32_t op) const { return graph.ops().tensors(op).back(); }
   /// It would be gathered behind the loop.
   bool isGathered(int32_t op) const;
-  /// What a tensor was given, or what reached it from there.
-  int32_t sourceOf(int32_t tensor) const {
-    return wasGiven(tensor) ? given[tensor] : down.lookup_or(tensor, kNone);
+  /// What a tensor was given, or else what has reached it.
+  int32_t givenOr(int32_t tensor,
+                  const DenseMap<int32_t, int32_t> &reached) const {
+    return tensor != kNone && wasGiven(tensor)
+               ? given[tensor]
+               : reached.lookup_or(tensor, kNone);
   }
   SmallVector<Link, 2> linksOf(int32_t op) const;
   /// The sharding `id` of one side of a link, as the other side has it.
@@ -119,16 +126,19 @@ void GivenCarrySearch::moveUp() {
     if (wasGiven(tensors.back()))
       up.try_emplace(tensors.front(), given[tensors.back()]);
   }
-  for (int32_t op : reverse(seq(graph.ops().size())))
-    if (up.contains(graph.ops().tensors(op).back()))
+  for (int32_t op : reverse(seq(graph.ops().size()))) {
+    int32_t target = graph.ops().tensors(op).back();
+    int32_t wanted = givenOr(target, up);
+    if (wanted != kNone)
       for (const Link &link : linksOf(op))
-        up.try_emplace(link.source, toSource(link, up.at(link.target)));
+        up.try_emplace(link.source, toSource(link, wanted));
+  }
 }
 
 void GivenCarrySearch::moveDown() {
   for (int32_t op : seq(graph.ops().size()))
     for (const Link &link : linksOf(op))
-      if (int32_t source = sourceOf(link.source); source != kNone)
+      if (int32_t source = givenOr(link.source, down); source != kNone)
         down.try_emplace(link.target, toTarget(link, source));
 }
 
@@ -156,16 +166,14 @@ int32_t GivenCarrySearch::closed(int32_t id) {
 void GivenCarrySearch::chooseCarries() {
   for (int32_t op : carried) {
     int32_t tensor = carriedBy(op), initial = graph.ops().tensors(op).front();
-    auto found = up.find(tensor);
-    int32_t id = found != up.end()  ? found->second
-                 : initial != kNone ? sourceOf(initial)
-                                    : kNone;
-    if (id == kNone || wasGiven(tensor))
+    int32_t wanted = up.lookup_or(tensor, kNone),
+            id = wanted != kNone ? wanted : givenOr(initial, down);
+    if (id == kNone || !mayChoose(tensor))
       continue;
-    const MeshSharding &wanted = graph.shardingOf(id);
+    const MeshSharding &asGiven = graph.shardingOf(id);
     const MeshSharding &has = graph.shardingOf(propagated[tensor]);
-    if (wanted.mesh == has.mesh && wanted.sharding.unreduced.empty() &&
-        axesDiffer(wanted.sharding, has.sharding))
+    if (asGiven.mesh == has.mesh && asGiven.sharding.unreduced.empty() &&
+        axesDiffer(asGiven.sharding, has.sharding))
       chosen[tensor] = closed(id);
   }
 }
@@ -181,7 +189,7 @@ void GivenCarrySearch::addBetween() {
     for (const Link &link : linksOf(op))
       if (auto found = chosen.find(link.source);
           found != chosen.end() && leading.contains(link.target) &&
-          !wasGiven(link.target) && !chosen.contains(link.target)) {
+          mayChoose(link.target) && !chosen.contains(link.target)) {
         int32_t id = closed(toTarget(link, found->second));
         chosen[link.target] = id;
       }
@@ -195,10 +203,11 @@ std::vector<GivenCarry> GivenCarrySearch::run() {
     return {};
   moveDown();
   chooseCarries();
+  size_t numCarried = chosen.size();
   addBetween();
   std::vector<GivenCarry> carries;
-  for (auto [tensor, id] : chosen)
-    carries.push_back({tensor, id});
+  for (auto [number, entry] : enumerate(chosen))
+    carries.push_back({entry.first, entry.second, number < numCarried});
   return carries;
 }
 

@@ -16,9 +16,14 @@ std::string describe(const ModuleGraph &module, int32_t tensor) {
   ShardedPlace place = placeOf(module, tensor);
   if (place.func)
     return llvm::formatv("function result {0}", place.result);
-  if (auto argument = dyn_cast<BlockArgument>(place.value))
+  // An edge stands for what it passes on.
+  Value value = place.value;
+  if (isa_and_present<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(
+          value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value))
     return llvm::formatv("argument {0}", argument.getArgNumber());
-  auto result = cast<OpResult>(place.value);
+  auto result = cast<OpResult>(value);
   return llvm::formatv("result {0} of {1}", result.getResultNumber(),
                        result.getOwner()->getName());
 }

@@ -123,6 +123,19 @@ def fori_loop_that_swaps_its_carries(x, y):
     return lax.fori_loop(0, 3, lambda _, s: (s[1] + 1, s[0] * 2), (x, y))
 
 
+@case((values((2, 8, 64, 4)), P()), (values((8, 4)), P("data")), (values((2, 4, 4), seed=1), P()), only={"all_gather"})
+def cache_that_is_given_whole(caches, x, weights):
+    """Only what a layer writes is gathered, not the caches behind the loop."""
+
+    def layer(x, given):
+        cache, w = given
+        cache = lax.dynamic_update_slice(cache, (x @ w)[:, None], (0, 5, 0))
+        return x + jnp.tanh(jnp.einsum("be,bse->be", x, cache)), cache
+
+    x, caches = lax.scan(layer, x, (caches, weights))
+    return x, lax.with_sharding_constraint(caches, NamedSharding(mesh(), P()))
+
+
 @case((values((16, 8, 4)), P(None, "data")), (values((4, 4), seed=1), P()), (values((4, 4), seed=2), P()))
 def recurrent_network(xs, w, u):
     def cell(h, x):
