@@ -43,6 +43,42 @@ def test_the_cheaper_order_is_taken_and_said():
     assert said == "propagated after the others: bias, as the plan costs 0.11 of what it would"
 
 
+# A cache that is given whole, and a row of it that is written in each run of a loop.
+CACHE = """
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %cache: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
+    %row: tensor<64x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %0:2 = stablehlo.while(%at = %zero, %carried = %cache) : tensor<i32>, tensor<64x512xf32>
+    cond {
+    %more = stablehlo.compare LT, %at, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %written = stablehlo.dynamic_update_slice %carried, %row, %zero, %at
+        : (tensor<64x512xf32>, tensor<64x1xf32>, tensor<i32>, tensor<i32>) -> tensor<64x512xf32>
+    %next = stablehlo.add %at, %one : tensor<i32>
+    stablehlo.return %next, %written : tensor<i32>, tensor<64x512xf32>
+  }
+  return %0#1 : tensor<64x512xf32>
+}
+"""
+
+
+def test_a_loop_carries_a_cache_as_it_is_given():
+    compiled = shardonnay.compile(CACHE, device_model="bytes", report=True)
+    # One row, gathered once; the cache behind the loop would be 512 of them.
+    assert compiled.report["executed_bytes"] == 192
+    said = next(line for line in lines(compiled.report) if line.startswith("carried"))
+    assert said == "carried by loops as given: result 1 of stablehlo.while, as the plan costs 0.00 of what it would"
+    cache, row = np.zeros((64, 512), np.float32), np.arange(64, dtype=np.float32)[:, None]
+    agreements = run.check(run.LoadedProgram(compiled), [cache, row], compare.reference(CACHE, [cache, row]))
+    assert all(agreement.ok for agreement in agreements)
+
+
 def test_numbers():
     inputs = [np.random.default_rng(seed).standard_normal(size).astype(np.float32)
               for seed, size in enumerate(((16, 32), (32, 32), (16, 32)))]  # fmt: skip
