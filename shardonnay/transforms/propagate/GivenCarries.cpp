@@ -10,7 +10,7 @@
 //    behind loops to their results.
 // 2. `moveDown`: in the order of the program, from what was given to the
 //    initial values of loops.
-// 3. `chooseCarries`: what is carried takes what its result was given, else its
+// 3. `keepCarries`: what is carried takes what its result was given, else its
 //    initial value.
 // 4. `addBetween`: what links lead to from there, and on to what is carried in
 //    the next run, is sharded so too: else it had what propagation gives it,
@@ -46,14 +46,14 @@ private:
 
   void moveUp();
   void moveDown();
-  void chooseCarries();
+  void keepCarries();
   void addBetween();
 
   bool wasGiven(int32_t tensor) const {
     return graph.shardingOf(given[tensor]).mesh != kNone;
   }
   /// The members of a sharding group stay alike.
-  bool mayChoose(int32_t tensor) const {
+  bool mayKeep(int32_t tensor) const {
     return !wasGiven(tensor) && graph.groupOf(tensor).size() == 1;
   }
   /// What the loop carries, of one of `carried`.
@@ -78,7 +78,7 @@ private:
   ArrayRef<int32_t> carried, given, propagated;
   /// Ids of shardings, by tensor.
   DenseMap<int32_t, int32_t> down, up;
-  MapVector<int32_t, int32_t> chosen;
+  MapVector<int32_t, int32_t> kept;
 };
 
 SmallVector<GivenCarrySearch::Link, 2>
@@ -126,13 +126,10 @@ void GivenCarrySearch::moveUp() {
     if (wasGiven(tensors.back()))
       up.try_emplace(tensors.front(), given[tensors.back()]);
   }
-  for (int32_t op : reverse(seq(graph.ops().size()))) {
-    int32_t target = graph.ops().tensors(op).back();
-    int32_t wanted = givenOr(target, up);
-    if (wanted != kNone)
-      for (const Link &link : linksOf(op))
+  for (int32_t op : reverse(seq(graph.ops().size())))
+    for (const Link &link : linksOf(op))
+      if (int32_t wanted = givenOr(link.target, up); wanted != kNone)
         up.try_emplace(link.source, toSource(link, wanted));
-  }
 }
 
 void GivenCarrySearch::moveDown() {
@@ -163,35 +160,34 @@ int32_t GivenCarrySearch::closed(int32_t id) {
   return graph.intern(sharding);
 }
 
-void GivenCarrySearch::chooseCarries() {
+void GivenCarrySearch::keepCarries() {
   for (int32_t op : carried) {
     int32_t tensor = carriedBy(op), initial = graph.ops().tensors(op).front();
     int32_t wanted = up.lookup_or(tensor, kNone),
             id = wanted != kNone ? wanted : givenOr(initial, down);
-    if (id == kNone || !mayChoose(tensor))
+    if (id == kNone || !mayKeep(tensor))
       continue;
     const MeshSharding &asGiven = graph.shardingOf(id);
     const MeshSharding &has = graph.shardingOf(propagated[tensor]);
     if (asGiven.mesh == has.mesh && asGiven.sharding.unreduced.empty() &&
         axesDiffer(asGiven.sharding, has.sharding))
-      chosen[tensor] = closed(id);
+      kept[tensor] = closed(id);
   }
 }
 
 void GivenCarrySearch::addBetween() {
   DenseSet<int32_t> leading;
   for (int32_t op : reverse(seq(graph.ops().size())))
-    if (int32_t target = graph.ops().tensors(op).back();
-        chosen.contains(target) || leading.contains(target))
-      for (const Link &link : linksOf(op))
+    for (const Link &link : linksOf(op))
+      if (kept.contains(link.target) || leading.contains(link.target))
         leading.insert(link.source);
   for (int32_t op : seq(graph.ops().size()))
     for (const Link &link : linksOf(op))
-      if (auto found = chosen.find(link.source);
-          found != chosen.end() && leading.contains(link.target) &&
-          mayChoose(link.target) && !chosen.contains(link.target)) {
+      if (auto found = kept.find(link.source);
+          found != kept.end() && leading.contains(link.target) &&
+          mayKeep(link.target) && !kept.contains(link.target)) {
         int32_t id = closed(toTarget(link, found->second));
-        chosen[link.target] = id;
+        kept[link.target] = id;
       }
 }
 
@@ -202,11 +198,11 @@ std::vector<GivenCarry> GivenCarrySearch::run() {
   if (none_of(carried, [&](int32_t op) { return isGathered(op); }))
     return {};
   moveDown();
-  chooseCarries();
-  size_t numCarried = chosen.size();
+  keepCarries();
+  size_t numCarried = kept.size();
   addBetween();
   std::vector<GivenCarry> carries;
-  for (auto [number, entry] : enumerate(chosen))
+  for (auto [number, entry] : enumerate(kept))
     carries.push_back({entry.first, entry.second, number < numCarried});
   return carries;
 }
