@@ -183,7 +183,7 @@ void GivenCarrySearch::addBetween() {
         leading.insert(link.source);
   for (int32_t op : seq(graph.ops().size()))
     for (const Link &link : linksOf(op))
-      if (auto found = kept.find(link.source);
+      if (auto *found = kept.find(link.source);
           found != kept.end() && leading.contains(link.target) &&
           mayKeep(link.target) && !kept.contains(link.target)) {
         int32_t id = closed(toTarget(link, found->second));
