@@ -180,6 +180,45 @@ def stacked(graph):
              regions=_counted(graph, trips, one, total, microbatch), exact=True)
 
 
+def cached(graph):
+    """A loop that writes windows of a tensor that it carries, and reads what it wrote; the tensor is said to be sharded
+    before the loop and behind it, perhaps not at all: a cache of keys.
+    """
+    cache = graph.pick(("i32", "i8", "i64"), low=1, high=3, least=1, exact=True)
+    shape, kind = cache.shape, cache.type
+    written = tuple(graph.int(1, size) for size in shape)
+    row = graph.operand(written, cache.element, exact=True)
+    zero, one, far = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(5, "i32")
+    trips = graph.constant(graph.int(0, 3), "i32")
+
+    def said(value):
+        mesh = graph.setting.meshes[0]
+        whole = f"<@{mesh.name}, [{', '.join(['{}'] * len(shape) if mesh.axes else [])}]>"
+        axes = graph.choose((graph.sharding(shape, open_dims=True).removeprefix("#sdy.sharding"), whole))
+        return graph.constraint(value, axes) if graph.chance(70) else value
+
+    def body(counter, carried):
+        read, latest, updated, turned = (graph.fresh() for _ in range(4))
+        at = ", ".join(graph.choose((counter, counter, zero.name, far.name)) for _ in shape)
+        scalars = ", ".join([SCALAR] * len(shape))
+        lines = [
+            f"{read} = stablehlo.dynamic_slice {carried}, {at}, sizes = [{', '.join(map(str, written))}] : "
+            f"({kind}, {scalars}) -> {row.type}",
+            f"{latest} = stablehlo.maximum {read}, {row.name} : {row.type}",
+            f"{updated} = stablehlo.dynamic_update_slice {carried}, {latest}, {at} : ({kind}, {row.type}, {scalars}) -> "
+            f"{kind}",
+        ]
+        if graph.chance(70):
+            return lines, updated
+        return [*lines, f"{turned} = stablehlo.reverse {updated}, dims = [0] : {kind}"], turned
+
+    cache = said(cache)
+    graph._used.update(value.name for value in (zero, one, far, trips, row))
+    _, found = graph.op("stablehlo.while", [zero, cache], [((), "i32"), (shape, cache.element)],
+                        regions=_counted(graph, trips, one, kind, body), exact=True)
+    said(found)
+
+
 def _branches(graph, values, count):
     types = _types(values)
     regions = []
@@ -313,6 +352,7 @@ FAMILIES = {
     "stablehlo.while": while_,
     "accumulated": accumulated,
     "stacked": stacked,
+    "cached": cached,
     "stablehlo.if": if_,
     "stablehlo.case": case,
     "nested": nested,
