@@ -286,13 +286,28 @@ static bool movesElements(const OpProblem &problem) {
          all_of(rule.windows, seesOne);
 }
 
+/// It looks up positions of a tensor that is there in shards.
+static bool looksUpShards(const OpProblem &problem) {
+  auto isIndexed = [&](const DimFactors &factors) {
+    return any_of(factors, [&](int32_t factor) {
+      return problem.rule.factors[factor].kind == FactorKind::Indexed;
+    });
+  };
+  return any_of(
+      zip(problem.rule.operands, problem.tensors), [&](const auto &entry) {
+        const auto &[mapping, tensor] = entry;
+        return any_of(mapping.dims, isIndexed) &&
+               any_of(tensor.sharding.dims,
+                      [](const DimSharding &dim) { return !dim.axes.empty(); });
+      });
+}
+
 /// What it does is known, by its kind and not by a rule alone, and is little.
 /// A table that is looked up in is sharded to be held in parts, where memory is
 /// scarce.
 bool OpSolver::mayRepeat(const OpProblem &problem) const {
-  bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
   if (!gathersByPrice || problem.rule.custom || problem.transformFlops != 0 ||
-      (looksUp && costs.limitsMemory()))
+      (costs.limitsMemory() && looksUpShards(problem)))
     return false;
   return movesElements(problem) ||
          (needsWhole(problem.rule) && costs.pricesCompute());
