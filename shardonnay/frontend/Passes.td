@@ -167,6 +167,34 @@ def EraseUnusedResultsPass
   }];
 }
 
+def ForwardLoopCopiesPass : Pass<"sdy-forward-loop-copies", "mlir::ModuleOp"> {
+  let summary = "What a loop copies slice by slice stands for its copy";
+  let description = [{
+    A scan over layers returns what it was given for each of them, also where a
+    layer changes nothing (flax's variables, half of a cache). The copy would be
+    sharded as the loop has it, and gathered behind the loop.
+
+    Precondition: functions are inlined. Postcondition: no loop over the first
+    dim of a tensor that no run changes writes the tensor's slices, each at its
+    place, to a tensor that it carries for this alone.
+
+    ```mlir
+    %0:3 = stablehlo.while(%i = %zero, %from = %a, %to = %b) ... do {
+      %1 = stablehlo.dynamic_slice %from, %i, %zero, sizes = [1, 8]
+      %2 = stablehlo.dynamic_update_slice %to, %1, %i, %zero
+      ...
+      stablehlo.return %next, %from, %2
+    }
+    return %0#2
+    ```
+    becomes
+    ```mlir
+    %0:2 = stablehlo.while(%i = %zero, %from = %a) ...
+    return %a
+    ```
+  }];
+}
+
 def ReadsToGathersPass : Pass<"sdy-reads-to-gathers", "mlir::ModuleOp"> {
   let summary = "Generics take the elements that they read by index";
   let description = [{

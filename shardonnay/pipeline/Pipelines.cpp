@@ -81,6 +81,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
+  pm.addPass(createForwardLoopCopiesPass());
   // What counts has been written by sizes that are data.
   pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   pm.addPass(createEraseUnusedResultsPass());

@@ -219,6 +219,39 @@ def cached(graph):
     said(found)
 
 
+def copied(graph):
+    """A loop that writes slices of a tensor to another one at the same place, or nearly so: a scan that returns what it
+    is given.
+    """
+    source = graph.pick(("i32", "i8", "f32"), low=1, high=3, least=1, exact=True)
+    shape, kind = source.shape, source.type
+    start = graph.operand(shape, source.element, exact=True)
+    zero, one, far = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(5, "i32")
+    trips = graph.constant(graph.choose((shape[0], shape[0], graph.int(0, 3))), "i32")
+    slice_ = tensor((1, *shape[1:]), source.element)
+
+    def body(counter, carried):
+        read, flat, moved, updated, turned = (graph.fresh() for _ in range(5))
+        scalars = ", ".join([SCALAR] * len(shape))
+        rest = [graph.choose((zero.name, zero.name, one.name)) for _ in shape[1:]]
+        places = [", ".join([graph.choose((counter, counter, counter, far.name)), *rest]) for _ in range(2)]
+        lines = [
+            f"{read} = stablehlo.dynamic_slice {source.name}, {places[0]}, sizes = "
+            f"[{', '.join(map(str, (1, *shape[1:])))}] : ({kind}, {scalars}) -> {slice_}",
+            f"{flat} = stablehlo.reshape {read} : ({slice_}) -> {tensor(shape[1:], source.element)}",
+            f"{moved} = stablehlo.reshape {flat} : ({tensor(shape[1:], source.element)}) -> {slice_}",
+            f"{updated} = stablehlo.dynamic_update_slice {carried}, {moved}, {places[1]} : ({kind}, {slice_}, {scalars}) "
+            f"-> {kind}",
+        ]
+        if graph.chance(80):
+            return lines, updated
+        return [*lines, f"{turned} = stablehlo.reverse {updated}, dims = [0] : {kind}"], turned
+
+    graph._used.update(value.name for value in (zero, one, far, trips, source))
+    graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, source.element)],
+             regions=_counted(graph, trips, one, kind, body), exact=True)
+
+
 def _branches(graph, values, count):
     types = _types(values)
     regions = []
@@ -353,6 +386,7 @@ FAMILIES = {
     "accumulated": accumulated,
     "stacked": stacked,
     "cached": cached,
+    "copied": copied,
     "stablehlo.if": if_,
     "stablehlo.case": case,
     "nested": nested,

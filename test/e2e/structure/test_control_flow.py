@@ -136,6 +136,15 @@ def cache_that_is_given_whole(caches, x, weights):
     return x, lax.with_sharding_constraint(caches, NamedSharding(mesh(), P()))
 
 
+@case((values((3, 8, 4)), P()), (values((8, 4)), P("data")), only=set())
+def scan_that_returns_what_it_is_given(layers, x):
+    def layer(x, given):
+        return jnp.tanh(x + given), (given, given * 2)
+
+    x, (same, twice) = lax.scan(layer, x, layers)
+    return x, lax.with_sharding_constraint(same, NamedSharding(mesh(), P())), twice
+
+
 @case((values((16, 8, 4)), P(None, "data")), (values((4, 4), seed=1), P()), (values((4, 4), seed=2), P()))
 def recurrent_network(xs, w, u):
     def cell(h, x):
