@@ -205,8 +205,8 @@ def cached(graph):
             f"{read} = stablehlo.dynamic_slice {carried}, {at}, sizes = [{', '.join(map(str, written))}] : "
             f"({kind}, {scalars}) -> {row.type}",
             f"{latest} = stablehlo.maximum {read}, {row.name} : {row.type}",
-            f"{updated} = stablehlo.dynamic_update_slice {carried}, {latest}, {at} : ({kind}, {row.type}, {scalars}) -> "
-            f"{kind}",
+            f"{updated} = stablehlo.dynamic_update_slice {carried}, {latest}, {at} : "
+            f"({kind}, {row.type}, {scalars}) -> {kind}",
         ]
         if graph.chance(70):
             return lines, updated
@@ -240,8 +240,8 @@ def copied(graph):
             f"[{', '.join(map(str, (1, *shape[1:])))}] : ({kind}, {scalars}) -> {slice_}",
             f"{flat} = stablehlo.reshape {read} : ({slice_}) -> {tensor(shape[1:], source.element)}",
             f"{moved} = stablehlo.reshape {flat} : ({tensor(shape[1:], source.element)}) -> {slice_}",
-            f"{updated} = stablehlo.dynamic_update_slice {carried}, {moved}, {places[1]} : ({kind}, {slice_}, {scalars}) "
-            f"-> {kind}",
+            f"{updated} = stablehlo.dynamic_update_slice {carried}, {moved}, {places[1]} : "
+            f"({kind}, {slice_}, {scalars}) -> {kind}",
         ]
         if graph.chance(80):
             return lines, updated
