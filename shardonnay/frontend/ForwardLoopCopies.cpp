@@ -21,6 +21,7 @@
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
 
@@ -173,9 +174,14 @@ struct ForwardLoopCopiesPass
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<WhileOp>())
       return markAllAnalysesPreserved();
+    SmallVector<WhileOp> loops;
+    for (Operation *op : getAnalysis<ProgramOps>())
+      if (auto loop = dyn_cast<WhileOp>(op))
+        loops.push_back(loop);
     bool changed = false;
-    getOperation().walk(
-        [&](WhileOp loop) { changed |= LoopCopies(loop).run(); });
+    // Those inside come before those around them, which may erase them.
+    for (WhileOp loop : llvm::reverse(loops))
+      changed |= LoopCopies(loop).run();
     if (!changed)
       markAllAnalysesPreserved();
   }
