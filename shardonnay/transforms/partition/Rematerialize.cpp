@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// While more is alive than the limit:
+// If more is alive than the limit, what is computed together with its only
+// reader first moves there (analysis/FusedChains.h): it is in no memory, but
+// what it reads is. Then, while more is alive than the limit:
 //
 // 1. findWaiting: what is alive at the peak, is not needed there, and can be
 //    made where it is used next: computed from what is there anyway or is
@@ -35,6 +37,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/analysis/CollectiveUses.h"
+#include "shardonnay/analysis/FusedChains.h"
 #include "shardonnay/analysis/PeakMemory.h"
 #include "shardonnay/analysis/Summary.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
@@ -155,6 +158,20 @@ Value lastMadeBefore(Operation *user, Operation *producer) {
         isa<RankedTensorType>(user->getResult(0).getType()))
       return user->getResult(0);
   return findChanging(block);
+}
+
+/// What is computed together with the only op that reads it stands before that
+/// op, so that its operands are seen to be read there.
+void standBeforeReaders(Block &block) {
+  FusedChains chains(block);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (op.getNumResults() != 1 || op.getNumOperands() == 0 ||
+        !op.getResult(0).hasOneUse() || chains.isInMemory(op.getResult(0)))
+      continue;
+    Operation *reader = *op.getResult(0).user_begin();
+    if (reader->getBlock() == &block)
+      op.moveBefore(reader);
+  }
 }
 
 class Rematerializer {
@@ -364,10 +381,14 @@ void Rematerializer::rematerializeBefore(Operation *user,
 }
 
 void Rematerializer::run(int64_t mostSteps) {
+  PeakMemory whole = findPeakMemory(module);
+  // What can't be met is no reason to move or to send more.
+  if (whole.bytes <= limit || whole.held > limit)
+    return;
+  module.walk([](Block *block) { standBeforeReaders(*block); });
   for (int64_t steps = 0; steps < mostSteps;) {
     PeakMemory peak = findPeakMemory(module);
     peakBytes = peak.bytes;
-    // What can't be met is no reason to send more.
     if (peak.held > limit)
       return;
     int64_t before = steps;

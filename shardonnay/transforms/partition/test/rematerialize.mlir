@@ -247,3 +247,28 @@ func.func private @chain(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %7 = stablehlo.dot %6, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %7 : tensor<8x8xf32>
 }
+
+// -----
+
+// The product is computed with the sum, the only op that reads it, so that behind the peak its operand is read too: that
+// one is computed again there.
+// CHECK-LABEL: @read_by_a_chain
+func.func private @read_by_a_chain(%p: tensor<8x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[KEPT:.*]] = stablehlo.dot %arg0, %arg0
+  // CHECK-NEXT: %[[FIRST:.*]] = stablehlo.tanh %[[KEPT]]
+  // CHECK-NEXT: stablehlo.dot %arg1, %[[FIRST]]
+  // CHECK-NEXT: stablehlo.concatenate
+  // CHECK: spmd.barrier %[[KEPT]]
+  // CHECK-NEXT: %[[AGAIN:.*]] = stablehlo.tanh
+  // CHECK-NEXT: stablehlo.multiply %[[AGAIN]], %[[KEPT]]
+  // CHECK-NEXT: stablehlo.add
+  %0 = stablehlo.dot %p, %p : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.tanh %0 : tensor<8x8xf32>
+  %2 = stablehlo.multiply %1, %0 : tensor<8x8xf32>
+  %3 = stablehlo.dot %a, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = stablehlo.concatenate %3, %3, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %5 = stablehlo.slice %4 [0:8, 0:8] : (tensor<16x8xf32>) -> tensor<8x8xf32>
+  %6 = stablehlo.dot %5, %a : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %7 = stablehlo.add %6, %2 : tensor<8x8xf32>
+  return %7 : tensor<8x8xf32>
+}
