@@ -165,6 +165,25 @@ class Flagged(nn.Module):
         return (x.T @ x)[self.mask].view(4, 3) * self.scale[:, None]
 
 
+class Ring(nn.Module):
+    """Keeps what has passed by, in a place that a buffer says, which moves on."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("at", torch.tensor(2))
+        self.register_buffer("kept", torch.zeros(3, 4))
+        self.register_buffer("counts", torch.zeros(3, dtype=torch.int64))
+
+    def forward(self, x):
+        x, place = self.linear(x), self.kept[self.at % 3]
+        self.counts[self.at % 3] += 1
+        self.at += 1
+        place.copy_(x.detach().mean(0))
+        self.kept[self.at % 3].mul_(0.5)
+        return x - self.kept.sum(0)
+
+
 class Attending(nn.Module):
     """Attention within segments, with a bias by the distance; `flex_attention`'s gradients eager PyTorch has on no CPU.
     """
@@ -263,7 +282,7 @@ def test_a_tensor_that_is_no_buffer_and_changes():
         capture_step(Counting(), squares, (models.numbers(8, 4),))
 
 
-KINDS = [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged]
+KINDS = [HeldTwice, Clipped, Averaged, AveragedByData, SharedByData, Exchanged, Listed, Flagged, Ring]
 
 
 @pytest.mark.parametrize("kind", KINDS)

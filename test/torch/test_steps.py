@@ -68,6 +68,25 @@ def test_optimizer_whose_states_are_not_known():
         capture_step(model, loss, batch, optimizer=torch.optim.LBFGS)
 
 
+class Bags(nn.Module):
+    """Embeddings whose gradients PyTorch makes sparse."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.tags = nn.Embedding(9, 4, sparse=True), nn.EmbeddingBag(7, 4, sparse=True)
+
+    def forward(self, x):
+        return self.words(x).sum(1) + self.tags(x % 7) + F.embedding(x, self.words.weight, sparse=True).mean(1)
+
+
+@pytest.mark.parametrize("optimizer", [OPTIMIZERS["sgd"], OPTIMIZERS["adagrad"]])
+def test_gradients_that_are_sparse(optimizer):
+    batch = torch.arange(24).view(8, 3) % 9, models.numbers(8, 4)
+    check_whole(Bags(), lambda model, x, y: F.mse_loss(model(x), y), batch, optimizer, slack=5)
+    with pytest.raises(OptimizerError, match="SparseAdam updates the rows that a sparse gradient has"):
+        capture_step(Bags(), mlp()[1], batch, optimizer=torch.optim.SparseAdam)
+
+
 def test_groups_and_rates_that_are_tensors():
     model, loss, batch = mlp()
 
@@ -353,6 +372,9 @@ def test_a_model_on_the_meta_device():
         (lambda x: torch.special.gammainc(x, x), "has no entry in the table"),
         (lambda x: x.view(torch.complex64), "view_as_complex"),
         (lambda x: torch.amp.GradScaler("cpu").scale(x), "a loss that torch.amp.GradScaler scales"),
+        (lambda x: x * torch.rand(4, generator=torch.Generator()), "random numbers of a generator"),
+        (lambda x: torch.eye(4).to_sparse() @ x, r"a tensor that is torch\.sparse_coo; expected a dense one"),
+        (lambda x: torch.nested.nested_tensor([x, x[:1]], layout=torch.jagged).sum(), "a nested tensor; expected"),
     ],
 )
 def test_refused_with_its_line(function, message):

@@ -36,6 +36,18 @@ def _asks(func: Any, args: Sequence[Any]) -> bool:
     return any(tag in func.tags for tag in _ASKING)
 
 
+def _changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+    """The tensors that a call writes to."""
+    if func is aten.native_batch_norm.default:  # its schema does not say it
+        return [leaf for leaf in args[3:5] if leaf is not None]
+    if not isinstance(func, torch._ops.OpOverload) or not func._schema.is_mutable:
+        return []
+    given = dict(zip((argument.name for argument in func._schema.arguments), args)) | dict(kwargs)
+    names = [entry.name for entry in func._schema.arguments if entry.alias_info and entry.alias_info.is_write]
+    leaves = pytree.tree_leaves([given.get(name) for name in names])
+    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+
 class Constants(TorchDispatchMode):
     """While it lasts, computes what follows from constants, and answers what asks for their numbers."""
 
@@ -52,6 +64,8 @@ class Constants(TorchDispatchMode):
         self.origins: dict[int, tuple[set[str], torch.UntypedStorage]] = {}
         # The buffers whose numbers were asked for, and where.
         self.asked: dict[str, Site] = {}
+        # The memory, by its identity, that calls have written to since someone has emptied this.
+        self.written: dict[int, torch.UntypedStorage] = {}
 
     def enter(self, tensors: Sequence[torch.Tensor], buffers: Mapping[int, tuple[str, torch.Tensor]]) -> None:
         """Notes the numbers of buffers, which have a place among the tensors of a trace."""
@@ -86,6 +100,11 @@ class Constants(TorchDispatchMode):
         found = self.values.get(x)
         return None if found is None or found.untyped_storage()._cdata in self.lost else found
 
+    def is_fixed(self, x: torch.Tensor) -> bool:
+        """Whether the numbers of a tensor are the same in all steps: those of a buffer may change."""
+        found = self.value(x)
+        return found is not None and not self._origins_of(found)
+
     def _given(self, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """The arguments of a call with numbers, None if those of one are not known."""
         leaves, spec = pytree.tree_flatten((args, kwargs))
@@ -115,7 +134,7 @@ class Constants(TorchDispatchMode):
     def _follow(self, func: Any, given: tuple[Any, Any], result: Any) -> None:
         """Notes the numbers of a result."""
         leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
-        if not leaves or any(leaf.numel() > _MOST for leaf in leaves):
+        if not leaves or any(leaf.numel() > _MOST or leaf.layout != torch.strided for leaf in leaves):
             return self._forget(func, *given)
         try:
             found = pytree.tree_leaves(self._compute(func, given))
@@ -131,11 +150,10 @@ class Constants(TorchDispatchMode):
 
     def _forget(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """What a call may have changed is known no more, nor what shares memory with it."""
-        if func._schema.is_mutable:
-            for leaf in pytree.tree_leaves((args, kwargs)):
-                if isinstance(leaf, torch.Tensor) and leaf in self.values:
-                    storage = self.values[leaf].untyped_storage()
-                    self.lost[storage._cdata] = storage
+        for leaf in _changed(func, args, kwargs):
+            if leaf in self.values:
+                storage = self.values[leaf].untyped_storage()
+                self.lost[storage._cdata] = storage
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -144,6 +162,9 @@ class Constants(TorchDispatchMode):
         if given is not None and _asks(func, given[0]):
             return self._answer(func, given)
         result = func(*args, **kwargs)
+        for leaf in _changed(func, args, kwargs):
+            storage = leaf.untyped_storage()
+            self.written[storage._cdata] = storage
         if func in _DRAWING and result.numel() == 1:
             self.draws[result] = None
         elif func in _SURE and args[0] in self.draws and not 0 < args[1] < 1:
@@ -151,7 +172,7 @@ class Constants(TorchDispatchMode):
                 self.values[result] = torch.full(result.shape, _SURE[func] == (args[1] <= 0))
         elif given is not None:
             self._follow(func, given, result)
-        elif isinstance(func, torch._ops.OpOverload):
+        else:
             self._forget(func, args, kwargs)
         return result
 

@@ -145,6 +145,10 @@ class FunctionalOptimizer:
                 f"optimizer: got {optimizer!r}, expected a torch.optim.Optimizer, or a function of parameters that "
                 "makes one, such as functools.partial(torch.optim.AdamW, lr=1e-3)"
             )
+        if isinstance(optimizer, torch.optim.SparseAdam):
+            raise OptimizerError(
+                "SparseAdam updates the rows that a sparse gradient has, and gradients are dense here; expected Adam"
+            )
         self._optimizer = optimizer
         names = {id(parameter): name for name, parameter in parameters.items()}
         unknown = [p for group in optimizer.param_groups for p in group["params"] if id(p) not in names]

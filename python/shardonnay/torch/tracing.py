@@ -34,12 +34,13 @@ from .checkpointing import without_reentry
 from .checks import Checks, is_compared
 from .constants import Constants
 from .covariance import WITHOUT_QUESTIONS
+from .dense import WITHOUT_SPARSE_GRADIENTS, check_dense, without_nesting
 from .flexible import without_flexible_kernel
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
 from .sharing import note
-from .subscripts import getitem, masked_select, setitem
+from .subscripts import Subscripts
 
 aten = torch.ops.aten
 # Frames of these folders are nobody's model; torchvision's are, whose folder begins as torch's.
@@ -174,7 +175,7 @@ def _applying(apply: Callable[..., Any]) -> Callable[..., Any]:
             raise UnsupportedError(
                 f"forward converts the parameters of a module, {type(self).__name__}, which a step keeps as they are; "
                 "expected the module converted before, or autocast",
-                Site(*caller()),
+                _callers_site(),
             ) from error
 
     return run
@@ -189,7 +190,7 @@ def _refusing(scale: Callable[..., Any]) -> Callable[..., Any]:
         raise UnsupportedError(
             "a loss that torch.amp.GradScaler scales, whose gradients a step does not divide again; expected the loss "
             "itself, under autocast to bfloat16, which needs no scale, or GradScaler(enabled=False)",
-            Site(*caller()),
+            _callers_site(),
         )
 
     return run
@@ -246,6 +247,10 @@ def caller() -> tuple[str, int]:
     return "", 0
 
 
+def _callers_site() -> Site:
+    return Site(*caller())
+
+
 def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
     if isinstance(result, torch.Tensor):
         yield result
@@ -262,19 +267,13 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
         raise UnsupportedError(
             f"the data of a tensor, {x.dtype}{list(x.shape)}, is set to {value.dtype}{list(value.shape)}; expected the "
             "same type and shape, or another tensor",
-            Site(*caller()),
+            _callers_site(),
         )
     note(x, value)
     x.data.copy_(value)
 
 
-_SUBSCRIPTS: dict[Any, Callable[..., Any]] = {
-    torch.Tensor.__getitem__: getitem,
-    torch.Tensor.__setitem__: setitem,
-    torch.Tensor.masked_select: masked_select,
-    torch.masked_select: masked_select,
-}
-_REPLACED = {**WITHOUT_QUESTIONS, torch.Tensor.data.__set__: _set_data}
+_REPLACED = {**WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data}
 
 
 def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor] | None:
@@ -292,22 +291,26 @@ class Sources(TorchFunctionMode):
 
     def __init__(self, constants: Constants) -> None:
         super().__init__()
-        self.constants = constants
+        self.constants, self.subscripts = constants, Subscripts(constants)
         self.modules: list[str] = []
         # What a mask selected, whose size no program knows, and what is said of it if it is used.
         self.selections: list[tuple[torch.Tensor, Exception]] = []
 
     def _run(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """The result of a function; of a selection, which only labels of a CTC loss may be, a stand-in."""
+        if keywords.get("generator") is not None:
+            raise UnsupportedError(
+                "random numbers of a generator, whose state a program has not; expected torch's own (generator=None), "
+                "which follow from the argument 'seed', or the numbers as a tensor of the batch or a buffer",
+                _callers_site(),
+            )
         if func is torch.nn.functional.ctc_loss:
             others = {name: value for name, value in keywords.items() if name != "targets"}
             self.check_known([*args[:1], *args[2:], others])
         else:
             self.check_known((args, keywords))
         try:
-            if func in _SUBSCRIPTS:
-                return _SUBSCRIPTS[func](*args, known=self.constants.value, **keywords)
-            return _REPLACED.get(func, func)(*args, **keywords)
+            return {**_REPLACED, **self.subscripts.functions}.get(func, func)(*args, **keywords)
         except DataDependentOutputException:
             if func is not torch.Tensor.item:
                 raise
@@ -321,7 +324,7 @@ class Sources(TorchFunctionMode):
             if asked is None:
                 raise
             result = selected(*asked)
-            self.selections.append((result, _data_dependent(error, site=Site(*caller()))))
+            self.selections.append((result, _data_dependent(error, site=_callers_site())))
             return result
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -333,7 +336,9 @@ class Sources(TorchFunctionMode):
         _set_current(site)
         try:
             result = self._run(func, args, kwargs or {})
+            self.subscripts.pass_on()
             for tensor in _tensors_of(result):
+                check_dense(tensor, _callers_site)
                 _follow(tensor, site)
             return result
         finally:
@@ -424,6 +429,7 @@ def _settings() -> Iterator[None]:
         stack.enter_context(without_kernel())
         stack.enter_context(without_flexible_kernel())
         stack.enter_context(without_first())
+        stack.enter_context(without_nesting(_callers_site))
         stack.enter_context(replaced(torch.nn.Module, "_apply", _applying(torch.nn.Module._apply)))
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         for kernel in ("flash", "mem_efficient", "math", "cudnn", "overrideable"):  # a model may ask for one
