@@ -55,6 +55,20 @@ def put_at_numbers(x, i, j):
     return y
 
 
+def rows_at_numbers(x, i, j):
+    """`x[i]` is a view: what is written to it, to views of it, or to what it is of, is in all of them."""
+    x, i = x * 1, i.clone()
+    row, column, older = x[i], x[:, j], x[i + 1][j]
+    row[0].mul_(3)
+    i += 1
+    column.data[..., 0] = 3
+    x[1, j, 1:] = 5
+    older.add_(1)
+    x[..., j] *= 0.5
+    x[i, None, 1:].mul_(x[0, :3].clone())
+    return x, row, column, older
+
+
 def without_diagonal(x):
     """What a mask takes that follows from no argument, and what it is written to."""
     similar = x[0] @ x[0].T
@@ -88,6 +102,11 @@ def by_a_kernel(x):
 BY_HAND = {
     "at numbers gradient": (at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
     "put at numbers gradient": (put_at_numbers, [X, torch.tensor(2), torch.tensor(-1)]),
+    "rows at numbers gradient": (rows_at_numbers, [X, torch.tensor(1), torch.tensor(-1)]),
+    "rows at numbers of a function": (
+        torch.func.grad(lambda x, i, j: sum((y**2).sum() for y in rows_at_numbers(x, i, j))),
+        [X, torch.tensor(1), torch.tensor(-1)],
+    ),
     "without the diagonal gradient": (without_diagonal, [X]),
     "annotated gradient": (annotated, [X]),
     "attention by a kernel gradient": (by_a_kernel, [X]),
@@ -100,6 +119,10 @@ BY_HAND = {
         f"{mode} resize of gaps": (lambda x, mode=mode: F.interpolate(x[None], scale_factor=2, mode=mode), [GAPS])
         for mode in ("nearest", "nearest-exact", "bilinear", "area")
     },
+    "logcumsumexp of gaps": (lambda x: torch.logcumsumexp(x, -1), [GAPS]),
+    "logcumsumexp of far numbers gradient": (lambda x: torch.logcumsumexp(400 * x, 0), [X]),
+    "hypot of gaps": (lambda x: torch.hypot(x, x.flip(0, 1, 2)), [GAPS]),
+    "imag of a conjugate": (lambda c: c.conj().imag, [C]),
     "adaptive averages of gaps": (lambda x: F.adaptive_avg_pool2d(x, [3, 2]), [GAPS]),
     "adaptive averages of unlike windows of gaps": (lambda x: F.adaptive_avg_pool2d(x, [4, 5]), [GAPS]),
     "rows of a transposed gradient": (lambda x, v: x.transpose(0, 1) @ v, [X, V]),

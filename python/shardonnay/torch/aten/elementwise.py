@@ -180,7 +180,7 @@ def reciprocal(b: Builder, out: Result, x: Operand) -> Value:
     return _computed(b, out, [x], lambda x: b.div(b.like(1, x), x))
 
 
-@lowers(aten.neg)
+@lowers(aten.neg, aten._neg_view)
 def neg(b: Builder, out: Result, x: Value) -> Value:
     return b.unary("negate", x)
 
@@ -523,9 +523,9 @@ def hypot(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
         large, small = b.binary("maximum", x, y), b.binary("minimum", x, y)
         ratio = b.div(small, large)
         length = b.mul(large, b.unary("sqrt", b.add(b.mul(ratio, ratio), b.like(1, x))))
-        plain = b.compare("EQ", large, b.like(0, x))
-        infinite = b.compare("EQ", large, b.like(math.inf, x))
-        return b.select(b.binary("or", plain, infinite), large, length)
+        length = b.select(b.compare("EQ", large, b.like(0, x)), large, length)
+        infinite = [b.compare("EQ", part, b.like(math.inf, x)) for part in (x, y)]  # whatever the other one is
+        return b.select(b.binary("or", *infinite), b.like(math.inf, x), length)
 
     return _computed(b, out, [x, y], body)
 

@@ -288,9 +288,17 @@ def logcumsumexp(b: Builder, out: Result, x: Value, dim: int) -> Value:
     if not x.rank or not math.prod(x.shape):
         return x
     dim = dim_of(dim, x.rank)
-    compute = b.cast(x, wide(x.dtype))
-    top = extreme(b, compute, [dim], True)
-    finite = b.select(b.compare("EQ", b.unary("abs", top), b.like(math.inf, top)), b.like(0, top), top)
-    spread = b.broadcast_dims(finite, x.shape, [at for at in range(x.rank) if at != dim])
-    total = running(b, b.unary("exponential", b.sub(compute, spread)), dim, "add", 0)
-    return b.cast(b.add(b.unary("log", total), spread), out.dtype)
+    total, steps = b.cast(x, wide(x.dtype)), [0] * x.rank
+    steps[dim] = 1
+    while steps[dim] < x.shape[dim]:  # each is the sum of twice as many as before
+        kept = b.slice_dim(total, dim, 0, x.shape[dim] - steps[dim])
+        total = _log_of_sum(b, total, b.pad(kept, steps, [0] * x.rank, -math.inf))
+        steps[dim] *= 2
+    return b.cast(total, out.dtype)
+
+
+def _log_of_sum(b: Builder, x: Value, y: Value) -> Value:
+    """log(exp(x) + exp(y)), of whatever size these are."""
+    top, rest = b.binary("maximum", x, y), b.unary("negate", b.unary("abs", b.sub(x, y)))
+    rest = b.select(b.compare("EQ", x, y), b.like(0, x), rest)  # of infinities
+    return b.add(top, b.unary("log_plus_one", b.unary("exponential", rest)))
