@@ -17,7 +17,7 @@ def test_check(name):
     assert not difference(run_whole(captured, {"inputs.0": x})["result"], function(x))
 
 
-@pytest.mark.parametrize("name", ["branch", "branch_by_a_function", "choice", "repeated", "with_a_number"])
+@pytest.mark.parametrize("name", ["branch", "branch_by_a_function", "choice", "handled", "repeated", "with_a_number"])
 def test_branch(name):
     with pytest.raises(UnsupportedError, match=r"checked\.py:\d+: error: .*depends on the numbers in a tensor"):
         capture(getattr(checked, name), [torch.tensor([1.0, 2.0])])

@@ -274,6 +274,35 @@ def test_random_op(make):
     assert abs(found.double().mean() - mean) < 0.1 * spread and abs(found.double().std() - spread) < 0.1 * spread
 
 
+def test_a_seed_that_forward_sets():
+    """What is drawn next is the same in all steps, and what comes behind `fork_rng` is not."""
+
+    def drawn(x):
+        with torch.random.fork_rng():
+            torch.manual_seed(3)
+            return x + torch.rand(4), torch.rand(4)
+
+    captured = capture(lambda x: (*drawn(x), torch.rand(4)), [torch.zeros(4)])
+    found = [list(run_whole(captured, {"inputs.0": torch.zeros(4), "seed": torch.tensor(seed)}).values())
+             for seed in (5, 6)]  # fmt: skip
+    assert torch.equal(found[0][0], found[1][0]) and torch.equal(found[0][1], found[1][1])
+    assert not torch.equal(found[0][0], found[0][1]) and not torch.equal(found[0][2], found[1][2])
+    with seeded(3):
+        assert not difference(found[0][0], torch.rand(4))
+
+
+def test_backward_within_a_loss():
+    """Its gradients are added to those of the loss that is returned."""
+
+    def loss(model, x, y):
+        model(x).square().mean().backward()
+        return F.cross_entropy(model(x), y)
+
+    model, _, batch = mlp()
+    check_whole(model, loss, batch, OPTIMIZERS["momentum"], slack=5)
+    check_whole(model, loss, batch, OPTIMIZERS["sgd"], accumulate=2, slack=5)
+
+
 @pytest.mark.parametrize("name", ["gpt_checkpointed_dropout", "gpt_reentrant_dropout"])
 def test_recomputed_dropout_is_the_same(name):
     """A mask of a checkpointed block that differed in the backward pass would give other gradients."""

@@ -84,16 +84,23 @@ class Randomness:
     def recording(self, seed: torch.Tensor) -> Iterator[None]:
         """While it lasts, torch's random ops are computed from the seed.
 
-        Activation checkpointing saves and restores the state of torch's generator, which is the next number here.
+        Activation checkpointing saves and restores the state of torch's generator, which is the seed and the next
+        number here. A seed that forward sets is that of what follows.
         """
         self.seed = seed
 
         def restore(state: Any) -> None:
-            self.count = state
+            self.seed, self.count = state
+
+        def reseed(number: int) -> torch.Generator:
+            restore((torch.tensor(number % 2**63), 0))
+            return torch.default_generator
 
         with (
-            replaced(torch, "get_rng_state", lambda: self.count),
+            replaced(torch, "get_rng_state", lambda: (self.seed, self.count)),
             replaced(torch, "set_rng_state", restore),
+            replaced(torch, "manual_seed", reseed),
+            replaced(torch.random, "manual_seed", reseed),
             _Replacing(self),
         ):
             yield

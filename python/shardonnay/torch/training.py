@@ -250,7 +250,9 @@ class Step:
             renewed = [*self.buffers, *self._exchanged(parameters, tensors)]
             held.update({name: tensors[name].detach() for name in renewed})
             total = loss.detach() if total is None else total + loss.detach()
-            for name, gradient in zip(self.trained, found):
+            # What the loss function has called `backward` of is in `grad`.
+            parts = [(name, parameters[name].grad) for name in self.trained]
+            for name, gradient in [*parts, *zip(self.trained, found)]:
                 before = gradients[name]
                 gradients[name] = gradient if before is None else before if gradient is None else before + gradient
         assert total is not None
