@@ -107,6 +107,7 @@ BY_HAND = {
         torch.func.grad(lambda x, i, j: sum((y**2).sum() for y in rows_at_numbers(x, i, j))),
         [X, torch.tensor(1), torch.tensor(-1)],
     ),
+    "a constant changed in place": (lambda x: x + torch.zeros_like(BOUNDS).masked_fill_(BOUNDS > 0, -2), [W]),
     "without the diagonal gradient": (without_diagonal, [X]),
     "annotated gradient": (annotated, [X]),
     "attention by a kernel gradient": (by_a_kernel, [X]),

@@ -45,6 +45,8 @@ class Clipped(nn.Module):
 
     def forward(self, x):
         self.linear.weight.data.clamp_(-0.1, 0.1)
+        with torch.no_grad():
+            self.linear.weight[1].zero_()
         return self.linear(x)
 
 
@@ -259,9 +261,11 @@ class Remembering(nn.Module):
     def __init__(self):
         super().__init__()
         self.linear, self.state, self.cache, self.count = nn.Linear(4, 4), torch.zeros(4), None, 0
+        self.register_buffer("late", None)
 
     def forward(self, x):
         self.count += 1
+        self.late = x.mean(0)
         self.cache = [torch.arange(4.0)]
         y = self.linear(x + self.state)
         self.state = y.detach().mean(0)
@@ -272,8 +276,8 @@ def test_what_forward_keeps_in_attributes():
     model, x = Remembering(), models.numbers(8, 4)
     with pytest.warns(UserWarning, match="forward sets the attribute '.*' of 'Remembering', which") as said:
         capture_step(model, squares, (x,))
-    assert [str(warning.message).split("'")[1] for warning in said] == ["state", "cache", "count"]
-    assert (model.count, model.cache, type(model.state)) == (0, None, torch.Tensor)
+    assert [str(warning.message).split("'")[1] for warning in said] == ["state", "cache", "count", "late"]
+    assert (model.count, model.cache, type(model.state), model.late) == (0, None, torch.Tensor, None)
     model(x)
 
 
@@ -301,6 +305,20 @@ def test_a_buffer_that_is_asked_for_and_changes():
         capture_step(Flagged(ready=False), squares, (models.numbers(8, 4),))
     captured = capture_step(Flagged(), squares, (models.numbers(8, 4),))
     assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
+
+
+class Growing(nn.Linear):
+    def forward(self, x):
+        x = super().forward(x)
+        self.kept = torch.cat([self.kept, x.detach()])
+        return x
+
+
+def test_a_buffer_that_grows():
+    model = Growing(4, 4)
+    model.register_buffer("kept", torch.zeros(2, 4))
+    with pytest.raises(TypeError, match=r"kept: was torch\.float32\[2, 4\] and is torch\.float32\[10, 4\] after"):
+        capture_step(model, squares, (models.numbers(8, 4),))
 
 
 def test_dropped_layers():

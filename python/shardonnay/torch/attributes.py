@@ -12,15 +12,20 @@ import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
 
 _PLAIN = (bool, int, float, torch.Tensor)
+Held = dict[str, Any]
 
 
-def _own(module: torch.nn.Module) -> dict[str, Any]:
-    """Attributes but those of torch's: parameters, buffers, submodules and hooks are others' work."""
-    return {name: value for name, value in vars(module).items() if not isinstance(value, dict) or name[0] != "_"}
+def _own(module: torch.nn.Module) -> list[tuple[Held, Held]]:
+    """Attributes, buffers and parameters: where they are held, and what they are now. What else torch has is its work.
+    """
+    attributes = {name: value for name, value in vars(module).items() if not isinstance(value, dict) or name[0] != "_"}
+    return [(vars(module), attributes), *((held, dict(held)) for held in (module._buffers, module._parameters))]
 
 
 def _is_new(before: Any, after: Any) -> bool:
     """A tensor of the trace, or another number than before."""
+    if before is after and isinstance(after, torch.Tensor):
+        return False
     if any(isinstance(leaf, FakeTensor) for leaf in pytree.tree_leaves(after)):
         return True
     return before is not after and isinstance(after, _PLAIN[:3]) and not (before == after)
@@ -35,20 +40,20 @@ def restored(model: torch.nn.Module | None) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, module, before in modules:
-            for attribute, after in _own(module).items():
-                if _is_new(before.get(attribute), after):
-                    _restore(module, attribute, before)
+        for name, module, places in modules:
+            for (held, before), (_, own) in zip(places, _own(module)):
+                for attribute in [key for key, after in own.items() if _is_new(before.get(key), after)]:
+                    _restore(held, attribute, before)
                     warnings.warn(
                         f"forward sets the attribute '{attribute}' of '{name or type(module).__name__}', which a "
-                        "program does not hand on to its next step; expected a buffer (register_buffer) for what a "
-                        "next step reads",
+                        "program does not hand on to its next step; expected a buffer that is there before "
+                        "(register_buffer in __init__) for what a next step reads",
                         stacklevel=2,
                     )
 
 
-def _restore(module: torch.nn.Module, attribute: str, before: dict[str, Any]) -> None:
+def _restore(held: Held, attribute: str, before: Held) -> None:
     if attribute in before:
-        vars(module)[attribute] = before[attribute]
+        held[attribute] = before[attribute]
     else:
-        del vars(module)[attribute]
+        del held[attribute]

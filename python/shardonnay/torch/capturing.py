@@ -176,6 +176,7 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
     if not placeholders[-1].users:  # it draws no random numbers
         graph.graph.erase_node(placeholders.pop())
     by_node = dict(zip(placeholders, names))
+    before = {name: node.meta["val"] for node, name in by_node.items()}
     output = graph.graph.output_node()
     nodes, results = [], []
     labels = [(name, None) for name in made["names"]] + [(name, name) for name in made["updates"]]
@@ -186,6 +187,8 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
             continue  # the program leaves it as it was
         nodes.append(node)
         value = node.meta["val"]
+        if updates:
+            _check_type(updates, before[updates], value)
         results.append(Returned(name, tuple(value.shape), value.dtype, updates))
     output.args = (tuple(nodes),)
     graph.graph.eliminate_dead_code()
@@ -198,6 +201,15 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
         name: value for name, kind, value in zip(inputs.names, inputs.kinds, inputs.values) if kind != "input"
     }
     return Captured(graph, tuple(arguments), tuple(results), values, made["structure"], inputs.constants)
+
+
+def _check_type(name: str, before: torch.Tensor, after: torch.Tensor) -> None:
+    """The next step is the same program."""
+    if (before.shape, before.dtype) != (after.shape, after.dtype):
+        raise TypeError(
+            f"{name}: was {before.dtype}{list(before.shape)} and is {after.dtype}{list(after.shape)} after a step; "
+            "expected the same type and shape, as of a buffer that has all its places from the beginning"
+        )
 
 
 _SAME = (torch.ops.aten.alias.default, torch.ops.aten.clone.default, torch.ops.aten.detach.default)

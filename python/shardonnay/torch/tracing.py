@@ -393,7 +393,10 @@ def _set_current(site: Site | None) -> None:
 
 def _follow(tensor: torch.Tensor, site: Site) -> None:
     """Gives the nodes of autograd behind `tensor` that have no site yet this one."""
-    waiting = [tensor.grad_fn]
+    try:
+        waiting = [tensor.grad_fn]
+    except RuntimeError:  # a view made under no_grad, of what has changed since, has none that may be asked for
+        return
     backward = Site(site.file, site.line, site.module, backward=True)
     while waiting:
         node = waiting.pop()
@@ -534,7 +537,13 @@ class _Keeping(torch.fx.Interpreter):
     def run_node(self, n: torch.fx.Node) -> Any:
         _set_current(site_of(n) if n.op == "call_function" else None)
         try:
-            return super().run_node(n)
+            result = super().run_node(n)
+            is_made = isinstance(n.target, torch._ops.OpOverload) and not any(
+                entry.alias_info for entry in n.target._schema.arguments
+            )
+            if is_made and isinstance(result, torch.Tensor) and not torch._is_functional_tensor(result):
+                return aten.lift_fresh.default(result)  # of constants alone: it may be changed in place
+            return result
         except (DataDependentOutputException, NotImplementedError) as error:
             raise UnsupportedError(f"'{n.target}' can not be taken apart: {error}", site_of(n)) from error
         except RuntimeError as error:
