@@ -117,6 +117,54 @@ def test_an_optimizer_that_has_made_steps():
         assert not difference(found[f"state.{name}.momentum_buffer"], optimizer.state[parameter]["momentum_buffer"])
 
 
+def resumed(model, loss, batch, optimizer, steps=3):
+    """What a captured step makes of parameters after `steps`, and what the optimizer itself makes of them."""
+
+    def train(count):
+        for _ in range(count):
+            optimizer.zero_grad()
+            loss(model, *batch).backward()
+            optimizer.step()
+
+    train(2)
+    captured = capture_step(model, loss, batch, optimizer=optimizer)
+    found = program_steps(captured, batch, steps, lambda values: run_whole(captured, values))[1]
+    train(steps)
+    return "".join(difference(found[name], parameter.detach(), 5) for name, parameter in model.named_parameters())
+
+
+def test_an_optimizer_that_has_made_steps_without_a_parameter():
+    """That one's states are those before a first step, and the others' are as they are."""
+    model, loss, batch = mlp()
+    model.unused = nn.Linear(2, 2)
+    for kind in (torch.optim.AdamW, functools.partial(torch.optim.SGD, momentum=0.9)):
+        assert not resumed(model, loss, batch, kind(model.parameters(), lr=0.05))
+
+
+class Counting(torch.optim.Optimizer):
+    """One of somebody's, which counts its steps beside the states."""
+
+    def __init__(self, parameters, count):
+        super().__init__(parameters, {"count": count, "lr": 0.1, "capturable": False})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            assert not group["capturable"]
+            group["count"] += 1
+            for parameter in group["params"]:
+                total = self.state[parameter].setdefault("total", torch.zeros_like(parameter))
+                total += parameter.grad
+                parameter.sub_(total * (group["lr"] / group["count"]))
+
+
+def test_an_optimizer_that_counts_its_steps():
+    model, loss, batch = mlp()
+    assert not resumed(model, loss, batch, Counting(model.parameters(), torch.tensor(1.0)))
+    with pytest.raises(OptimizerError, match=r"Counting: a step changes its 'param_groups\.0\.count' from 3 to 4"):
+        resumed(model, loss, batch, Counting(model.parameters(), 1))
+
+
 @pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.RAdam])
 def test_what_follows_from_the_count_of_steps_is_exact(kind):
     """In double, to 1e-10: eager PyTorch computes `1 - beta**step` as Python does."""

@@ -130,6 +130,30 @@ def _exact(key: str, state: torch.Tensor) -> torch.Tensor:
     return state.double() if key == "step" and state.is_floating_point() else state.clone()
 
 
+def _writer_of_step(optimizer: torch.optim.Optimizer) -> str:
+    """The module in which its `step` is written."""
+    return next(vars(kind)["step"].__module__ for kind in type(optimizer).__mro__ if "step" in vars(kind))
+
+
+def _numbers_of(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    """The numbers that an optimizer has besides its states, by what they are called."""
+    found = {name: value for name, value in vars(optimizer).items() if name not in ("state", "param_groups")}
+    for index, group in enumerate(optimizer.param_groups):
+        found.update(zip(*_settings_of(index, group)[:2]))
+    return {name: value for name, value in found.items() if type(value) in (int, float)}
+
+
+def _check_numbers(optimizer: torch.optim.Optimizer, before: Mapping[str, Any]) -> None:
+    """A program has these as they were: no step may change them."""
+    for name, value in _numbers_of(optimizer).items():
+        if before.get(name, value) != value:
+            raise OptimizerError(
+                f"{type(optimizer).__name__}: a step changes its '{name}' from {before[name]} to {value}, which a "
+                "program does not hand on to the next one; expected a tensor in the state of each parameter, or an "
+                "optimizer of torch.optim"
+            )
+
+
 class FunctionalOptimizer:
     """An optimizer of the parameters of a model.
 
@@ -180,7 +204,9 @@ class FunctionalOptimizer:
         """
         result = object.__new__(type(self._optimizer))
         vars(result).update({key: value for key, value in vars(self._optimizer).items() if key != "step"})
-        forms = {"capturable": True, "foreach": False, "fused": None, "differentiable": False}
+        # Others' optimizers take tensors as numbers too, but may refuse to be capturable on a CPU.
+        is_torchs = _writer_of_step(result).startswith("torch.optim.")
+        forms = {"capturable": is_torchs, "foreach": False, "fused": None, "differentiable": False}
         result.param_groups = []
         for index, (group, names) in enumerate(zip(self._optimizer.param_groups, self._groups)):
             places, leaves, spec = _settings_of(index, group)
@@ -191,12 +217,21 @@ class FunctionalOptimizer:
         return result
 
     def _initial(self, parameters: Mapping[str, torch.nn.Parameter]) -> dict[str, dict[str, torch.Tensor]]:
-        own = self._optimizer.state
-        if all(own.get(parameters[name]) for name in self.names) and self.names:
-            return {
-                name: {key: _tensor_state(name, key, value) for key, value in own[parameters[name]].items()}
-                for name in self.names
-            }
+        """States as they are; of parameters that have none yet, as they are before a first step."""
+        given = self._optimizer.state
+        own = {
+            name: {key: _tensor_state(name, key, value) for key, value in given[parameters[name]].items()}
+            for name in self.names
+            if given.get(parameters[name])
+        }
+        if own and (len(own) == len(self.names) or not _writer_of_step(self._optimizer).startswith("torch.optim.")):
+            return {name: own.get(name, {}) for name in self.names}
+        return {**self._blank(parameters, own), **own}
+
+    def _blank(
+        self, parameters: Mapping[str, torch.nn.Parameter], own: Mapping[str, Any]
+    ) -> dict[str, dict[str, torch.Tensor]]:
+        """States before a first step; own: of the parameters that have made one."""
         blank = {}
         for name in self.names:
             parameter = parameters[name]
@@ -211,7 +246,7 @@ class FunctionalOptimizer:
         for name, group in ((name, group) for group, names in zip(dummy.param_groups, self._groups) for name in names):
             found = dict(dummy.state.get(blank[name], {}))
             if "momentum_buffer" in found and found["momentum_buffer"] is None:
-                if group.get("dampening"):
+                if group.get("dampening") and name not in own:
                     raise OptimizerError(
                         "SGD with dampening: its first step differs from those that follow; make the first one in "
                         "eager mode and give the optimizer, or use dampening=0"
@@ -226,16 +261,18 @@ class FunctionalOptimizer:
         gradients: Mapping[str, torch.Tensor | None],
         states: Mapping[str, Mapping[str, torch.Tensor]],
         settings: Mapping[str, torch.Tensor],
-    ) -> tuple[dict[str, torch.Tensor], dict[str, dict[str, torch.Tensor]]]:
-        """New parameters and states."""
+    ) -> tuple[dict[str, torch.Tensor], dict[str, dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
+        """New parameters, states and settings."""
         with torch.no_grad():
             updated = {name: parameters[name].detach().clone() for name in self.names}
-        optimizer = self._copy(updated, settings)
+        optimizer = self._copy(updated, {name: setting.clone() for name, setting in settings.items()})
         for name, parameter in updated.items():
             parameter.grad = gradients[name]
             optimizer.state[parameter] = {key: _exact(key, value) for key, value in states[name].items()}
+        before = _numbers_of(optimizer)
         with torch.no_grad(), _numbers_as_tensors(optimizer):
             optimizer.step()
+        _check_numbers(optimizer, before)
         after = {
             name: {
                 key: value.to(states[name][key].dtype) if key == "step" else value
@@ -243,7 +280,14 @@ class FunctionalOptimizer:
             }
             for name, parameter in updated.items()
         }
-        return {name: parameter.detach() for name, parameter in updated.items()}, after
+        left: dict[str, Any] = {}
+        for index, group in enumerate(optimizer.param_groups):
+            left.update(zip(*_settings_of(index, group)[:2]))
+        return (
+            {name: parameter.detach() for name, parameter in updated.items()},
+            after,
+            {name: left[name] for name in settings},
+        )
 
 
 def as_compiled() -> contextlib.AbstractContextManager[None]:

@@ -273,8 +273,8 @@ class Step:
             name: {key: values[f"state.{name}.{key}"] for key in state} for name, state in self.optimizer.states.items()
         }
         settings = {name: values[name] for name in self.optimizer.settings}
-        parameters, after = self.optimizer.step({**values, **updates}, gradients, states, settings)
-        updates.update(parameters)
+        parameters, after, left = self.optimizer.step({**values, **updates}, gradients, states, settings)
+        updates.update({**left, **parameters})
         updates.update({name: updates[other] for name, other in self.shared.items()})
         for name, state in after.items():
             updates.update({f"state.{name}.{key}": value for key, value in state.items()})
