@@ -155,8 +155,10 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
     the plan stays that is cheaper (compute and communication, by the device
     model) or, if only one does, fits into the memory. Programs of no more than
     2,000 ops, and all with `search-mode=graph`, are tried in up to three such
-    orders, of no more than 10,000 in two. Where the user gave a priority, the
-    order is the user's.
+    orders, of no more than 10,000 in two. These are also planned with loops that
+    carry what was given outside of them as it was given, where it would be
+    gathered behind a loop. Where the user gave a priority, the order is the
+    user's.
 
     Before and after: as of `sdy-user-priority-propagate`.
 
@@ -179,8 +181,9 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
     Option<"pipelineOptions", "options", "std::string", "\"\"",
            "The options of sdy-partition-pipeline that plans are made with">,
     Option<"recordOrder", "record-order", "bool", "false",
-           "Leave on the module, as sdy.propagation_order, what came later and "
-           "what the plans cost, if the order is not the one given">,
+           "Leave on the module, as sdy.propagation_order, what came later or "
+           "is carried as given, and what the plans cost, if the order is not "
+           "the one given">,
   ];
 }
 

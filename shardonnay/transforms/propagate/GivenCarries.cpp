@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A link is an operand and the result of an op that only moves elements.
+// A link is an operand and the result of an op that only moves elements, or
+// changes them one by one.
 // 1. `moveUp`: from the last op to the first, along links, from what was given
 //    behind loops to their results.
 // 2. `moveDown`: in the order of the program, from what was given to the
