@@ -168,7 +168,7 @@ def wrap(graph):
         return
     later = {name for line in graph.lines[last:] for name in NAME.findall(line)}
     results = [value for value in run.makes if value.name in later or value.name not in graph._used]
-    grouped = any(line.startswith("sdy.sharding_group") for line in run.lines)
+    grouped = any("sdy.sharding_group" in line for line in run.lines)  # in a region, too
     # The members of a group are in one manual computation, or all outside.
     how = graph.choose((_called, _branched, _looped) if grouped else (_called, _branched, _looped, manual.wrapped))
     before = list(graph.values)
