@@ -49,12 +49,17 @@ def check_dense(x: torch.Tensor, site: Callable[[], Site]) -> None:
 def without_nesting(site: Callable[[], Site]) -> Iterator[None]:
     """While it lasts, nested tensors are refused."""
 
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise UnsupportedError(
-            "a nested tensor; expected a dense one with lengths or a mask (torch.nn.utils.rnn.pad_sequence)", site()
-        )
+    def refusing() -> Callable[..., Any]:
+        """A function for each name, as TorchDynamo has one place for each function of PyTorch's."""
+
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise UnsupportedError(
+                "a nested tensor; expected a dense one with lengths or a mask (torch.nn.utils.rnn.pad_sequence)", site()
+            )
+
+        return refuse
 
     with contextlib.ExitStack() as stack:
         for name in _NESTING:
-            stack.enter_context(replaced(torch.nested, name, refuse))
+            stack.enter_context(replaced(torch.nested, name, refusing()))
         yield
