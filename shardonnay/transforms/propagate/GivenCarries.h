@@ -36,10 +36,10 @@ struct GivenCarry {
 /// What the loops carry from a value that was given a sharding, or to one, if
 /// propagation has sharded it otherwise; ops that only move elements may stand
 /// between, or change them one by one. With it what such ops make of it in a
-/// run on the way to the next one. Empty if no loop carries what has more shards
-/// as propagated than it was given behind the loop. `carried` are the ops of
-/// `graph` that pass on what loops carry: the initial value first. `given` and
-/// `propagated` are ids of shardings, by tensor.
+/// run on the way to the next one. Empty if no loop carries what has more
+/// shards as propagated than it was given behind the loop. `carried` are the
+/// ops of `graph` that pass on what loops carry: the initial value first.
+/// `given` and `propagated` are ids of shardings, by tensor.
 std::vector<GivenCarry> findGivenCarries(PropagationGraph &graph,
                                          llvm::ArrayRef<int32_t> carried,
                                          llvm::ArrayRef<int32_t> given,
