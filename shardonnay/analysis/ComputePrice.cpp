@@ -33,9 +33,7 @@ std::optional<double> bytesOfSlice(ShardingRuleOpInterface op) {
   Value updated = op->getOperand(0);
   if (updated.getType() != made)
     return 2.0 * byteSize(made);
-  bool isInput = isa_and_present<func::FuncOp>(
-      isa<BlockArgument>(updated) ? updated.getParentBlock()->getParentOp()
-                                  : nullptr);
+  bool isInput = isa<func::FuncOp>(getOwnerOp(updated));
   double slice = byteSize(op->getOperand(1).getType());
   return updated.hasOneUse() && !isInput ? 2 * slice
                                          : 2.0 * byteSize(made) + slice;

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/Matchers.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -32,14 +32,8 @@ namespace shardonnay {
 
 namespace {
 
+using sdy::readInteger;
 using stablehlo::WhileOp;
-
-std::optional<int64_t> readInteger(Value value) {
-  APInt number;
-  if (!matchPattern(value, m_ConstantInt(&number)))
-    return std::nullopt;
-  return number.trySExtValue();
-}
 
 class LoopCopies {
 public:

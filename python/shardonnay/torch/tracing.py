@@ -292,6 +292,7 @@ class Sources(TorchFunctionMode):
     def __init__(self, constants: Constants) -> None:
         super().__init__()
         self.constants, self.subscripts = constants, Subscripts(constants)
+        self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
         # What a mask selected, whose size no program knows, and what is said of it if it is used.
         self.selections: list[tuple[torch.Tensor, Exception]] = []
@@ -310,7 +311,7 @@ class Sources(TorchFunctionMode):
         else:
             self.check_known((args, keywords))
         try:
-            return {**_REPLACED, **self.subscripts.functions}.get(func, func)(*args, **keywords)
+            return self.replaced.get(func, func)(*args, **keywords)
         except DataDependentOutputException:
             if func is not torch.Tensor.item:
                 raise

@@ -180,6 +180,19 @@ def stacked(graph):
              regions=_counted(graph, trips, one, total, microbatch), exact=True)
 
 
+def _written(graph, value, slice_, carried, kind, at, plain):
+    """Lines that write `value` to what is carried, at the places `at`, and the result: that in `plain` of a hundred
+    cases, else that reversed.
+    """
+    updated, turned = graph.fresh(), graph.fresh()
+    scalars = ", ".join([SCALAR] * (at.count(",") + 1))
+    lines = [f"{updated} = stablehlo.dynamic_update_slice {carried}, {value}, {at} : ({kind}, {slice_}, {scalars}) -> "
+             f"{kind}"]
+    if graph.chance(plain):
+        return lines, updated
+    return [*lines, f"{turned} = stablehlo.reverse {updated}, dims = [0] : {kind}"], turned
+
+
 def cached(graph):
     """A loop that writes windows of a tensor that it carries, and reads what it wrote; the tensor is said to be sharded
     before the loop and behind it, perhaps not at all: a cache of keys.
@@ -198,19 +211,16 @@ def cached(graph):
         return graph.constraint(value, axes) if graph.chance(70) else value
 
     def body(counter, carried):
-        read, latest, updated, turned = (graph.fresh() for _ in range(4))
+        read, latest = graph.fresh(), graph.fresh()
         at = ", ".join(graph.choose((counter, counter, zero.name, far.name)) for _ in shape)
         scalars = ", ".join([SCALAR] * len(shape))
         lines = [
             f"{read} = stablehlo.dynamic_slice {carried}, {at}, sizes = [{', '.join(map(str, written))}] : "
             f"({kind}, {scalars}) -> {row.type}",
             f"{latest} = stablehlo.maximum {read}, {row.name} : {row.type}",
-            f"{updated} = stablehlo.dynamic_update_slice {carried}, {latest}, {at} : "
-            f"({kind}, {row.type}, {scalars}) -> {kind}",
         ]
-        if graph.chance(70):
-            return lines, updated
-        return [*lines, f"{turned} = stablehlo.reverse {updated}, dims = [0] : {kind}"], turned
+        written_to, result = _written(graph, latest, row.type, carried, kind, at, 70)
+        return [*lines, *written_to], result
 
     cache = said(cache)
     graph._used.update(value.name for value in (zero, one, far, trips, row))
@@ -231,7 +241,7 @@ def copied(graph):
     slice_ = tensor((1, *shape[1:]), source.element)
 
     def body(counter, carried):
-        read, flat, moved, updated, turned = (graph.fresh() for _ in range(5))
+        read, flat, moved = (graph.fresh() for _ in range(3))
         scalars = ", ".join([SCALAR] * len(shape))
         rest = [graph.choose((zero.name, zero.name, one.name)) for _ in shape[1:]]
         places = [", ".join([graph.choose((counter, counter, counter, far.name)), *rest]) for _ in range(2)]
@@ -240,12 +250,9 @@ def copied(graph):
             f"[{', '.join(map(str, (1, *shape[1:])))}] : ({kind}, {scalars}) -> {slice_}",
             f"{flat} = stablehlo.reshape {read} : ({slice_}) -> {tensor(shape[1:], source.element)}",
             f"{moved} = stablehlo.reshape {flat} : ({tensor(shape[1:], source.element)}) -> {slice_}",
-            f"{updated} = stablehlo.dynamic_update_slice {carried}, {moved}, {places[1]} : "
-            f"({kind}, {slice_}, {scalars}) -> {kind}",
         ]
-        if graph.chance(80):
-            return lines, updated
-        return [*lines, f"{turned} = stablehlo.reverse {updated}, dims = [0] : {kind}"], turned
+        written_to, result = _written(graph, moved, slice_, carried, kind, places[1], 80)
+        return [*lines, *written_to], result
 
     graph._used.update(value.name for value in (zero, one, far, trips, source))
     graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, source.element)],

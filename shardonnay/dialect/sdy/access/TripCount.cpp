@@ -13,8 +13,7 @@
 
 namespace mlir::sdy {
 
-/// Reads through ops that only change the sharding of a tensor.
-static std::optional<int64_t> readConstant(Value value) {
+std::optional<int64_t> readInteger(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa_and_present<SdyDialect>(op->getDialect()) ||
         op->getNumOperands() != 1 || op->getNumRegions() != 0)
@@ -45,7 +44,7 @@ Trips getTrips(Operation *op) {
     auto dataFlow = dyn_cast<shardonnay::ShardableDataFlowOpInterface>(op);
     if (!dataFlow)
       continue;
-    std::optional<int64_t> count = dataFlow.getTripCount(readConstant);
+    std::optional<int64_t> count = dataFlow.getTripCount(readInteger);
     trips.known &= count.has_value();
     if (count && *count > 0 && trips.count > kMostTrips / *count)
       trips.count = kMostTrips;

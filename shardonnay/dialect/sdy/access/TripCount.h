@@ -12,6 +12,10 @@
 
 namespace mlir::sdy {
 
+/// The integer that a value is, also behind ops that only change its sharding;
+/// nothing of what is no constant of one element.
+std::optional<int64_t> readInteger(Value value);
+
 /// How often something runs each time the function does.
 struct Trips {
   /// At most kMostTrips.
