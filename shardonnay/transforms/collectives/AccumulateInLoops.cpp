@@ -29,9 +29,10 @@ namespace {
 /// of which it updates so; or which it reduces after an inner loop has added to
 /// it.
 struct Accumulator : CarriedValue {
-  /// What is reduced in the loop: a summand, what the first of `steps` makes
-  /// one of, or `next`.
-  OpOperand *reduced = nullptr;
+  /// Operands from what is reduced in the loop to the summand that `user` adds,
+  /// one of each op between and of `user`; or `next` alone. Other accumulators
+  /// may read their values too.
+  SmallVector<OpOperand *, 2> path;
   /// The same before it is reduced, and what that costs.
   Value partial;
   double price = 0;
@@ -45,13 +46,15 @@ struct Accumulator : CarriedValue {
 };
 } // namespace
 
-/// What is reduced for `operand`'s owner alone.
+/// What is reduced for `operand`'s owner, or for others of its block too.
 static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
                         Accumulator &found) {
-  ChainStart start = followChain(operand.get(), operand.getOwner(), planner);
-  if (!start.last)
+  Operation *last = getPlannedCollective(operand.get());
+  if (!last || last->getBlock() != operand.getOwner()->getBlock())
     return false;
-  found.reduced = &operand;
+  ChainStart start = followChain(last->getOperand(0), last, planner);
+  start.price += planner.price(last);
+  start.last = last;
   found.partial = start.source;
   found.price = start.price;
   found.mesh = getNamedMesh(start.last);
@@ -59,37 +62,34 @@ static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
   return !found.sharding.unreduced.empty();
 }
 
-/// Finds what is reduced for `operand`, and the operands of the ops between,
-/// from there on. If `found.partial` is given, that is what it looks for: what
-/// an inner loop could leave in parts. What these ops touch is not weighed:
-/// they rearrange or change elements one by one, which is fused into the
-/// addition. So contractions, of which every device would compute more, are no
-/// steps.
+/// Finds what is reduced for `operand`, and the path from there to it. If
+/// `found.partial` is given, that is what it looks for: what an inner loop
+/// could leave in parts. What these ops touch is not weighed: they rearrange or
+/// change elements one by one, which is fused into the addition. So
+/// contractions, of which every device would compute more, are no steps.
 static bool findReduced(OpOperand &operand, ReductionKind kind,
                         CollectivePlanner &planner, Accumulator &found,
-                        SmallVectorImpl<OpOperand *> &between,
                         unsigned depth = 0) {
-  Operation *user = operand.getOwner();
   if (!isa<RankedTensorType>(operand.get().getType()))
     return false;
-  if (operand.get() == found.partial) {
-    found.reduced = &operand;
-    return found.sharding.kind == kind && operand.get().hasOneUse();
+  if (operand.get() == found.partial ||
+      (!found.partial && getPlannedCollective(operand.get()))) {
+    found.path.push_back(&operand);
+    return (found.partial || readReduced(operand, planner, found)) &&
+           found.sharding.kind == kind;
   }
-  if (!found.partial && getOwnCollective(operand.get(), user))
-    return readReduced(operand, planner, found) && found.sharding.kind == kind;
   Operation *op = operand.get().getDefiningOp();
   auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
   if (!rule || depth == kMostLinearSteps || rule.isContraction() ||
-      op->getNumResults() != 1 || !operand.get().hasOneUse() ||
-      op->getBlock() != user->getBlock())
+      op->getNumResults() != 1 ||
+      op->getBlock() != operand.getOwner()->getBlock())
     return false;
   for (OpOperand &next : op->getOpOperands()) {
     llvm::SmallBitVector partial(op->getNumOperands());
     partial.set(next.getOperandNumber());
     if (rule.isLinear(kind, partial) &&
-        findReduced(next, kind, planner, found, between, depth + 1)) {
-      between.push_back(&next);
+        findReduced(next, kind, planner, found, depth + 1)) {
+      found.path.push_back(&operand);
       return true;
     }
   }
@@ -97,9 +97,8 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
 }
 
 /// How the ops between are computed on parts; false if one can't be.
-static bool reshardSteps(Accumulator &found, ArrayRef<OpOperand *> between,
-                         CollectivePlanner &planner) {
-  for (OpOperand *operand : between) {
+static bool reshardSteps(Accumulator &found, CollectivePlanner &planner) {
+  for (OpOperand *operand : ArrayRef(found.path).drop_back()) {
     std::optional<ReshardedOp> resharded =
         ReshardedOp::get(operand->getOwner(), found.mesh);
     if (!resharded ||
@@ -123,10 +122,9 @@ static bool readSummand(OpOperand &summand, ReductionKind kind,
   Operation *user = found.user;
   unsigned carried = found.carried.use_begin()->getOperandNumber(),
            number = summand.getOperandNumber();
-  SmallVector<OpOperand *> between;
   if (!found.isLinearWith(summand, kind) ||
-      !findReduced(summand, kind, planner, found, between) ||
-      !reshardSteps(found, between, planner))
+      !findReduced(summand, kind, planner, found) ||
+      !reshardSteps(found, planner))
     return false;
   std::optional<ReshardedOp> sum = ReshardedOp::get(user, found.mesh);
   if (!sum || !sum->passParts(carried, number, found.sharding))
@@ -147,6 +145,7 @@ static bool isGivenInParts(const Accumulator &found) {
 
 /// An inner loop adds to the carried value in parts, and each run reduces that.
 static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
+  found.path = {found.next};
   return readReduced(*found.next, planner, found) && isGivenInParts(found);
 }
 
@@ -272,20 +271,23 @@ struct PartialLoop {
 };
 } // namespace
 
-/// Carries `found` unreduced, and reduces it behind the loop.
+/// Carries `found` unreduced, and reduces it behind the loop. `done` are the
+/// steps that another accumulator has changed.
 static void accumulate(Operation *loop, Accumulator &found,
-                       const PartialLoop &plan) {
+                       const PartialLoop &plan,
+                       llvm::SmallPtrSetImpl<Operation *> &done) {
   Value owner = found.owner;
-  Value reduced = found.reduced->get();
+  Value reduced = found.path.front()->get();
   Attribute cause = getCause(reduced.getDefiningOp());
   sdy::TensorShardingAttr sharding = found.mesh.write(found.sharding);
   OpBuilder builder(loop);
   found.init->set(makeStart(builder, found, plan.start, cause));
-  found.reduced->set(found.partial);
-  for (ReshardedOp &step : found.steps)
-    step.apply(cause, /*keepSharding=*/true);
+  found.path.front()->set(found.partial);
+  for (auto [operand, step] : llvm::zip(found.path, found.steps))
+    if (done.insert(operand->getOwner()).second)
+      step.apply(cause, /*keepSharding=*/true);
   eraseDeadChain(reduced);
-  if (found.reduced == found.next) {
+  if (found.path.front() == found.next) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);
     found.user->erase();
   } else {
@@ -299,6 +301,15 @@ static void accumulate(Operation *loop, Accumulator &found,
   while (first->getOperand(0) != owner)
     first = first->getOperand(0).getDefiningOp();
   owner.replaceAllUsesExcept(after, first);
+}
+
+/// Nothing else reads what `operands` read.
+static bool areOnlyReaders(ArrayRef<OpOperand *> operands) {
+  llvm::SmallPtrSet<OpOperand *, 8> known(llvm::from_range, operands);
+  return llvm::all_of(operands, [&](OpOperand *operand) {
+    return llvm::all_of(operand->get().getUses(),
+                        [&](OpOperand &use) { return known.contains(&use); });
+  });
 }
 
 static double findSavedAround(ShardableDataFlowOpInterface loop,
@@ -349,12 +360,57 @@ static double findSavedAround(ShardableDataFlowOpInterface loop,
   for (Value owner : around.getEdgeOwners()) {
     std::optional<Accumulator> read =
         readAccumulator(around, owner, planner, outer);
-    if (!read)
+    if (!read || !areOnlyReaders(read->path))
       continue;
     std::optional<PartialLoop> plan = planLoop(around, *read, planner);
     return plan ? std::max(plan->saved, 0.0) / sdy::countTrips(around) : 0;
   }
   return 0;
+}
+
+namespace {
+/// Accumulators of a loop that read one reduced value: a cell that computes its
+/// gates at once adds slices of one gradient to those of its weights. A run
+/// need not reduce it if nothing else reads it.
+struct SharedReduction {
+  SmallVector<std::pair<Accumulator, PartialLoop>, 1> readers;
+
+  bool hasOtherReaders() const;
+  /// What is saved where all of them are carried in parts: the reduction once,
+  /// less what each of them holds.
+  double findSaved(Operation *loop) const;
+};
+} // namespace
+
+bool SharedReduction::hasOtherReaders() const {
+  SmallVector<OpOperand *> all;
+  for (const auto &[found, plan] : readers)
+    llvm::append_range(all, found.path);
+  return !areOnlyReaders(all);
+}
+
+double SharedReduction::findSaved(Operation *loop) const {
+  const Accumulator &first = readers.front().first;
+  double saved = first.price * sdy::countTrips(loop) *
+                 (1 - static_cast<double>(readers.size()));
+  for (const auto &[found, plan] : readers)
+    saved += plan.saved - priceHeld(loop, found);
+  return saved;
+}
+
+/// The accumulators of `loop`, by what is reduced for them.
+static llvm::MapVector<Value, SharedReduction>
+readReductions(ShardableDataFlowOpInterface loop, CollectivePlanner &planner) {
+  llvm::MapVector<Value, SharedReduction> reductions;
+  for (Value owner : loop.getEdgeOwners()) {
+    std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
+    if (!found)
+      continue;
+    if (std::optional<PartialLoop> plan = planLoop(loop, *found, planner))
+      reductions[found->path.front()->get()].readers.emplace_back(
+          std::move(*found), std::move(*plan));
+  }
+  return reductions;
 }
 
 bool accumulateInLoops(const CollectiveSites &sites,
@@ -365,13 +421,12 @@ bool accumulateInLoops(const CollectiveSites &sites,
     auto loop = dyn_cast<ShardableDataFlowOpInterface>(op);
     if (!loop)
       continue;
-    for (Value owner : loop.getEdgeOwners()) {
-      std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
-      std::optional<PartialLoop> plan =
-          found ? planLoop(loop, *found, planner) : std::nullopt;
-      if (!plan || plan->saved <= priceHeld(loop, *found))
+    for (auto &[reduced, reduction] : readReductions(loop, planner)) {
+      if (reduction.hasOtherReaders() || reduction.findSaved(loop) <= 0)
         continue;
-      accumulate(loop, *found, *plan);
+      llvm::SmallPtrSet<Operation *, 8> done;
+      for (auto &[found, plan] : reduction.readers)
+        accumulate(loop, found, plan, done);
       changed = true;
     }
   }

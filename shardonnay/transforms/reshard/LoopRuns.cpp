@@ -56,6 +56,7 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
 
 void LoopRuns::readSums() {
   auto dataFlow = cast<ShardableDataFlowOpInterface>(loop);
+  llvm::DenseMap<Value, Readers> readers;
   for (Value owner : dataFlow.getEdgeOwners()) {
     if (bytesOf(owner) == 0 || dataFlow.getManualBoundary(owner))
       continue;
@@ -69,17 +70,21 @@ void LoopRuns::readSums() {
       continue;
     for (OpOperand &summand : found->user->getOpOperands())
       if (found->isLinearWith(summand, ReductionKind::Sum))
-        addSummands(summand.get(), bytesOf(owner), runs * once, 0);
+        addSummands(summand.get(), bytesOf(owner) * runs * once, 0, readers);
   }
 }
 
-void LoopRuns::addSummands(Value value, double ownerBytes, double runs,
-                           unsigned depth) {
+void LoopRuns::addSummands(Value value, double carried, unsigned depth,
+                           llvm::DenseMap<Value, Readers> &readers) {
   Operation *op = value.getDefiningOp();
   double bytes = bytesOf(value);
-  if (!op || op->getBlock() != &block || !value.hasOneUse() || bytes == 0)
+  if (!op || op->getBlock() != &block || bytes == 0)
     return;
-  summands[value] = std::min(1.0, runs * ownerBytes / bytes);
+  Readers &found = readers[value];
+  carried = found.carried += carried;
+  if (!value.hasNUses(++found.count))
+    return;
+  summands[value] = std::min(1.0, carried / bytes);
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
   if (!rule || op->getNumResults() != 1 || rule.isContraction() ||
       depth == kMostLinearSteps)
@@ -88,7 +93,7 @@ void LoopRuns::addSummands(Value value, double ownerBytes, double runs,
     llvm::SmallBitVector one(op->getNumOperands());
     one.set(operand.getOperandNumber());
     if (rule.isLinear(ReductionKind::Sum, one))
-      addSummands(operand.get(), ownerBytes, runs, depth + 1);
+      addSummands(operand.get(), carried, depth + 1, readers);
   }
 }
 

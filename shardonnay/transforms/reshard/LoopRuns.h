@@ -47,13 +47,21 @@ public:
   }
 
 private:
+  /// Of a value, those that add parts of it to what the loop carries.
+  struct Readers {
+    unsigned count = 0;
+    double carried = 0;
+  };
+
   double lookUp(mlir::Value result) const;
   /// Finds what is added to the results that are sums over the runs.
   void readSums();
-  /// Parts of `value` are added to what the loop carries, after at most
-  /// kMostLinearSteps ops.
-  void addSummands(mlir::Value value, double ownerBytes, double runs,
-                   unsigned depth);
+  /// One of `value`'s readers adds parts of it, after at most kMostLinearSteps
+  /// ops, to what the loop carries, of which `carried` bytes are reduced for
+  /// each of the block's runs. Where all readers do, `value` need not be
+  /// reduced.
+  void addSummands(mlir::Value value, double carried, unsigned depth,
+                   llvm::DenseMap<mlir::Value, Readers> &readers);
 
   mlir::Block &block;
   /// The loop whose body the block is; null if it is none, or runs once.
