@@ -33,7 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string printed = fuzzing::print(*module);
   auto again = parseSourceString<ModuleOp>(printed, &context);
   fuzzing::require(bool(again), "not read again", printed);
-  fuzzing::require(fuzzing::print(*again) == printed, "printed otherwise",
-                   printed);
+  // A context numbers the names of resources that it has read before.
+  if (!StringRef(printed).contains("dense_resource"))
+    fuzzing::require(fuzzing::print(*again) == printed, "printed otherwise",
+                     printed);
   return 0;
 }
