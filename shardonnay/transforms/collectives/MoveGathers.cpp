@@ -74,16 +74,47 @@ reshardProducer(Value value, Block *block, const TensorSharding &sharding,
 /// is less to send.
 constexpr size_t kReach = 4;
 
+/// Where another collective makes the operand of `op` for it alone, one in its
+/// place that leaves the operand sharded as `sharding`, if there is one that
+/// costs at most `more` than that.
+static bool mergeWithInner(Operation *op, const TensorSharding &sharding,
+                           double more, const sdy::NamedMesh &mesh,
+                           CollectivePlanner &planner) {
+  Operation *inner = getOwnCollective(op->getOperand(0), op);
+  if (!inner || getNamedMesh(inner).mesh != mesh.mesh)
+    return false;
+  Value source = inner->getOperand(0);
+  const ReshardPlan *plan =
+      planner.plan(cast<RankedTensorType>(source.getType()),
+                   mesh.readClosed(source), sharding, mesh.mesh);
+  if (!plan || plan->steps.size() > 1 ||
+      plan->price > planner.price(inner) + more)
+    return false;
+  OpBuilder builder(op);
+  op->setOperand(0, buildPlan(builder, inner->getLoc(), source, *plan, mesh,
+                              getCause(inner)));
+  eraseDeadChain(inner->getResult(0));
+  return true;
+}
+
 /// move(op(x)) becomes op(move(x)), of a collective that only moves shards,
 /// where x is smaller: `op` widens or repeats it, and touching more memory is
-/// cheaper than sending it. Between the collective and such an op may be others
-/// of one operand.
+/// cheaper than sending it; or where one collective does for this one and the
+/// one that makes x. Between the collective and such an op may be others of one
+/// operand.
 static bool moveUp(Operation *collective, CollectivePlanner &planner) {
   sdy::NamedMesh mesh = getNamedMesh(collective);
   TensorSharding sharding = mesh.readClosed(collective->getResult(0));
   Value made = collective->getOperand(0), value = made;
   SmallVector<ReshardedOp, kReach> passed;
   double more = 0;
+  auto finish = [&] {
+    for (ReshardedOp &other : passed)
+      other.applyToResult();
+    collective->getResult(0).replaceAllUsesWith(made);
+    collective->erase();
+    return true;
+  };
   while (passed.size() < kReach) {
     std::optional<ReshardedOp> resharded =
         reshardProducer(value, collective->getBlock(), sharding, mesh, planner);
@@ -91,20 +122,19 @@ static bool moveUp(Operation *collective, CollectivePlanner &planner) {
       return false;
     more += resharded->touchedAfter() - resharded->touchedBefore();
     passed.push_back(*resharded);
-    if (resharded->operandPrice() + planner.memoryPrice(more, mesh.mesh) <
-        planner.price(collective)) {
+    double saved =
+        planner.price(collective) - planner.memoryPrice(more, mesh.mesh);
+    if (resharded->operandPrice() < saved) {
       passed.pop_back_val().apply(getCause(collective), /*keepSharding=*/true);
-      for (ReshardedOp &other : passed)
-        other.applyToResult();
-      collective->getResult(0).replaceAllUsesWith(made);
-      collective->erase();
-      return true;
+      return finish();
     }
     Operation *op = value.getDefiningOp();
     if (op->getNumOperands() != 1)
       return false;
     value = op->getOperand(0);
     sharding = resharded->getNeeded(0);
+    if (mergeWithInner(op, sharding, saved, mesh, planner))
+      return finish();
   }
   return false;
 }
@@ -116,8 +146,8 @@ bool moveGathers(const CollectiveSites &sites, CollectivePlanner &planner) {
   if (collectives.empty())
     return false;
   // Those that move up are replaced, others stay.
-  llvm::DenseSet<Operation *> isCollective(collectives.begin(),
-                                           collectives.end());
+  llvm::DenseSet<Operation *> isCollective(sites.collectives.begin(),
+                                           sites.collectives.end());
   bool changed = false;
   // In program order, so that one may pass several ops.
   for (Operation *collective : collectives)
