@@ -37,8 +37,8 @@ struct Accumulator : CarriedValue {
   Value partial;
   double price = 0;
   /// The ops between, computed on parts, and what moving their other operands
-  /// costs.
-  SmallVector<ReshardedOp, 0> steps;
+  /// costs. An all_slice, for which there is none, goes.
+  SmallVector<std::optional<ReshardedOp>, 0> steps;
   double stepPrice = 0;
   sdy::NamedMesh mesh;
   /// The sharding that the carried value then has.
@@ -53,13 +53,32 @@ static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
   if (!last || last->getBlock() != operand.getOwner()->getBlock())
     return false;
   ChainStart start = followChain(last->getOperand(0), last, planner);
-  start.price += planner.price(last);
-  start.last = last;
+  sdy::NamedMesh mesh = getNamedMesh(last);
+  TensorSharding sharding = mesh.readClosed(start.source);
+  if (sharding.unreduced.empty())
+    return false;
   found.partial = start.source;
-  found.price = start.price;
-  found.mesh = getNamedMesh(start.last);
-  found.sharding = found.mesh.readClosed(start.source);
-  return !found.sharding.unreduced.empty();
+  found.price = start.price + planner.price(last);
+  found.mesh = mesh;
+  found.sharding = sharding;
+  return true;
+}
+
+/// `op` may stand between what is reduced and the addition of what comes of it:
+/// if it is linear in one of its operands.
+static bool mayBeStep(Operation *op) {
+  if (isa<sdy::AllSliceOp>(op))
+    return true;
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  return rule && !rule.isContraction() && op->getNumResults() == 1;
+}
+
+static bool isLinearIn(OpOperand &operand, ReductionKind kind) {
+  Operation *op = operand.getOwner();
+  llvm::SmallBitVector partial(op->getNumOperands());
+  partial.set(operand.getOperandNumber());
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  return !rule || rule.isLinear(kind, partial);
 }
 
 /// Finds what is reduced for `operand`, and the path from there to it. If
@@ -72,45 +91,43 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
                         unsigned depth = 0) {
   if (!isa<RankedTensorType>(operand.get().getType()))
     return false;
-  if (operand.get() == found.partial ||
-      (!found.partial && getPlannedCollective(operand.get()))) {
+  if (found.partial ? operand.get() == found.partial
+                    : readReduced(operand, planner, found)) {
     found.path.push_back(&operand);
-    return (found.partial || readReduced(operand, planner, found)) &&
-           found.sharding.kind == kind;
+    return found.sharding.kind == kind;
   }
   Operation *op = operand.get().getDefiningOp();
-  auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
-  if (!rule || depth == kMostLinearSteps || rule.isContraction() ||
-      op->getNumResults() != 1 ||
+  if (!op || depth == kMostLinearSteps || !mayBeStep(op) ||
       op->getBlock() != operand.getOwner()->getBlock())
     return false;
-  for (OpOperand &next : op->getOpOperands()) {
-    llvm::SmallBitVector partial(op->getNumOperands());
-    partial.set(next.getOperandNumber());
-    if (rule.isLinear(kind, partial) &&
+  for (OpOperand &next : op->getOpOperands())
+    if (isLinearIn(next, kind) &&
         findReduced(next, kind, planner, found, depth + 1)) {
       found.path.push_back(&operand);
       return true;
     }
-  }
   return false;
 }
 
 /// How the ops between are computed on parts; false if one can't be.
 static bool reshardSteps(Accumulator &found, CollectivePlanner &planner) {
+  Value source = found.partial;
   for (OpOperand *operand : ArrayRef(found.path).drop_back()) {
-    std::optional<ReshardedOp> resharded =
-        ReshardedOp::get(operand->getOwner(), found.mesh);
+    Operation *op = operand->getOwner();
+    if (isa<sdy::AllSliceOp>(op)) {
+      found.steps.emplace_back();
+      continue;
+    }
+    std::optional<ReshardedOp> resharded = ReshardedOp::get(op, found.mesh);
     if (!resharded ||
-        !resharded->replaceOperand(operand->getOperandNumber(),
-                                   found.steps.empty() ? found.partial
-                                                       : operand->get(),
+        !resharded->replaceOperand(operand->getOperandNumber(), source,
                                    found.sharding) ||
         !resharded->plan(planner))
       return false;
     found.sharding = resharded->getResult();
     found.stepPrice += resharded->operandPrice();
-    found.steps.push_back(std::move(*resharded));
+    found.steps.push_back(std::move(resharded));
+    source = op->getResult(0);
   }
   return true;
 }
@@ -275,7 +292,7 @@ struct PartialLoop {
 /// steps that another accumulator has changed.
 static void accumulate(Operation *loop, Accumulator &found,
                        const PartialLoop &plan,
-                       llvm::SmallPtrSetImpl<Operation *> &done) {
+                       llvm::SetVector<Operation *> &done) {
   Value owner = found.owner;
   Value reduced = found.path.front()->get();
   Attribute cause = getCause(reduced.getDefiningOp());
@@ -284,8 +301,12 @@ static void accumulate(Operation *loop, Accumulator &found,
   found.init->set(makeStart(builder, found, plan.start, cause));
   found.path.front()->set(found.partial);
   for (auto [operand, step] : llvm::zip(found.path, found.steps))
-    if (done.insert(operand->getOwner()).second)
-      step.apply(cause, /*keepSharding=*/true);
+    if (!done.insert(operand->getOwner()))
+      continue;
+    else if (step)
+      step->apply(cause, /*keepSharding=*/true);
+    else
+      operand->getOwner()->getResult(0).replaceAllUsesWith(operand->get());
   eraseDeadChain(reduced);
   if (found.path.front() == found.next) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);
@@ -424,9 +445,12 @@ bool accumulateInLoops(const CollectiveSites &sites,
     for (auto &[reduced, reduction] : readReductions(loop, planner)) {
       if (reduction.hasOtherReaders() || reduction.findSaved(loop) <= 0)
         continue;
-      llvm::SmallPtrSet<Operation *, 8> done;
+      llvm::SetVector<Operation *> done;
       for (auto &[found, plan] : reduction.readers)
         accumulate(loop, found, plan, done);
+      for (Operation *step : done)
+        if (step->use_empty())
+          step->erase();
       changed = true;
     }
   }
