@@ -324,11 +324,14 @@ static void accumulate(Operation *loop, Accumulator &found,
   owner.replaceAllUsesExcept(after, first);
 }
 
-/// Nothing else reads what `operands` read.
+/// Nothing else reads what `operands` read, and no op reads two of them: it is
+/// linear in one.
 static bool areOnlyReaders(ArrayRef<OpOperand *> operands) {
-  llvm::SmallPtrSet<OpOperand *, 8> known(llvm::from_range, operands);
-  return llvm::all_of(operands, [&](OpOperand *operand) {
-    return llvm::all_of(operand->get().getUses(),
+  llvm::SmallSetVector<OpOperand *, 8> known(llvm::from_range, operands);
+  llvm::SmallPtrSet<Operation *, 8> readers;
+  return llvm::all_of(known, [&](OpOperand *operand) {
+    return readers.insert(operand->getOwner()).second &&
+           llvm::all_of(operand->get().getUses(),
                         [&](OpOperand &use) { return known.contains(&use); });
   });
 }

@@ -176,7 +176,8 @@ def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
     then does less. Up, before an op that repeats or widens what it is given,
     where that is cheaper, counting the memory that the op then touches; an
     all_to_all and a permute too, and past up to three ops of one operand that
-    stand between.
+    stand between. Or where another collective stands before these ops, and one
+    does for both: a sum that is scattered, reshaped and gathered is all-reduced.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.
@@ -254,7 +255,10 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     count (of a maximum or minimum all keep it); one that is sharded otherwise
     is moved before. Between the reduction and the addition may stand ops that
     are linear in what is reduced (a transpose, a conversion to a wider type, an
-    update of zeros); they are computed on parts. What an inner loop carries so,
+    update of zeros); they are computed on parts. Where several accumulators add
+    what is made of one reduced value (slices of the gradient of weights that the
+    loop is given side by side), all of them carry parts, or none. What an inner
+    loop carries so,
     the outer one may too; and where the outer one adds up what the inner one
     puts slices of into a tensor (the gradients of scanned layers, over
     microbatches), both carry parts. The price of it all is compared with that of all

@@ -394,3 +394,72 @@ func.func @stacked_alone(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh
   }
   return %inner#0 : tensor<3x4x4xf32>
 }
+
+// Slices of one reduced value are added to several tensors, behind a transpose:
+// each carries parts. One is sharded, and takes its shards behind the loop.
+// CHECK-LABEL: func @slices_of_one
+func.func @slices_of_one(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK: %[[W:.*]]:3 = stablehlo.while(%[[A:[A-Za-z0-9_]*]] = %{{[0-9]+}}, %[[B:[A-Za-z0-9_]*]] = %{{[0-9]+}},
+  // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"x"}>, <@mesh, [{}, {}], unreduced={"x"}>, <@mesh, []>]
+  // CHECK: do {
+  // CHECK-NOT: sdy.all_{{reduce|slice}}
+  // CHECK: %[[D:.*]] = stablehlo.dot_general
+  // CHECK: %[[T:.*]] = stablehlo.transpose %[[D]], dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
+  // CHECK: %[[L:.*]] = stablehlo.slice %[[T]] [0:4, 0:4]
+  // CHECK: %[[R:.*]] = stablehlo.slice %[[T]] [0:4, 4:8]
+  // CHECK-DAG: stablehlo.add %[[A]], %[[L]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
+  // CHECK-DAG: stablehlo.add %[[B]], %[[R]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
+  // CHECK: stablehlo.return
+  // CHECK-DAG: sdy.all_reduce {"x"} %[[W]]#0 out_sharding=<@mesh, [{}, {}]>
+  // CHECK-DAG: sdy.reduce_scatter [{"x"}, {}] %[[W]]#1 out_sharding=<@mesh, [{"x"}, {}]>
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zeros = sdy.constant dense<0.0> : tensor<4x4xf32>
+  %shards = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} dense<0.0> : tensor<4x4xf32>
+  %0:3 = stablehlo.while(%s = %zeros, %t = %shards, %c = %i) : tensor<4x4xf32>, tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, [{"x"}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
+    %4 = stablehlo.transpose %3, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    %5 = stablehlo.slice %4 [0:4, 0:4] : (tensor<4x8xf32>) -> tensor<4x4xf32>
+    %6 = stablehlo.slice %4 [0:4, 4:8] : (tensor<4x8xf32>) -> tensor<4x4xf32>
+    %7 = sdy.all_slice [{"x"}, {}] %6 out_sharding=<@mesh, [{"x"}, {}]> : tensor<4x4xf32>
+    %8 = stablehlo.add %s, %5 : tensor<4x4xf32>
+    %9 = stablehlo.add %t, %7 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<4x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %10 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %8, %9, %10 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<i32>
+  }
+  %11 = sdy.all_gather [{"x"}, {}] %0#1 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+  return %0#0, %11 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// Another op needs it in each run.
+// CHECK-LABEL: func @read_by_another
+func.func @read_by_another(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  // CHECK: do {
+  // CHECK: sdy.all_reduce
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zeros = sdy.constant dense<0.0> : tensor<2x4xf32>
+  %0:3 = stablehlo.while(%s = %zeros, %t = %zeros, %c = %i) : tensor<2x4xf32>, tensor<2x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+    %4 = stablehlo.slice %3 [0:2, 0:4] : (tensor<4x4xf32>) -> tensor<2x4xf32>
+    %5 = stablehlo.slice %3 [2:4, 0:4] : (tensor<4x4xf32>) -> tensor<2x4xf32>
+    %6 = stablehlo.tanh %5 : tensor<2x4xf32>
+    %7 = stablehlo.add %s, %4 : tensor<2x4xf32>
+    %8 = stablehlo.add %t, %6 : tensor<2x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %9 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %7, %8, %9 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<i32>
+  }
+  return %0#0, %0#1 : tensor<2x4xf32>, tensor<2x4xf32>
+}

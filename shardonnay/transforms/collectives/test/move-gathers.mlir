@@ -136,3 +136,33 @@ func.func @repeated_and_permuted(%arg0: tensor<16xf32> {sdy.sharding = #sdy.shar
   %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y", "x"}, {}]> : tensor<16x64xf32>
   return %1 : tensor<16x64xf32>
 }
+
+// Before the reshapes stands another collective: one does for both.
+// CHECK-LABEL: func @scattered_and_gathered
+func.func @scattered_and_gathered(%arg0: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<4x4xf32> {
+  // CHECK: %[[S:.*]] = stablehlo.reduce
+  // CHECK-NEXT: %[[A:.*]] = sdy.all_reduce {"y"} %[[S]] out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[A]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %[[R]], dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // CHECK-NEXT: return %[[T]]
+  %zero = sdy.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%arg0 init: %zero) applies stablehlo.add across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"y"}>]>} : (tensor<32x16xf32>, tensor<f32>) -> tensor<16xf32>
+  %1 = sdy.reduce_scatter [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<16xf32>
+  %2 = stablehlo.reshape %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16xf32>) -> tensor<4x4xf32>
+  %3 = stablehlo.transpose %2, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = sdy.all_gather [{}, {"y"}] %3 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+  return %4 : tensor<4x4xf32>
+}
+
+// The shards have another reader.
+// CHECK-LABEL: func @scattered_for_another
+func.func @scattered_for_another(%arg0: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<4x4xf32>, tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // CHECK: sdy.reduce_scatter
+  // CHECK: sdy.all_gather
+  %zero = sdy.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%arg0 init: %zero) applies stablehlo.add across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"y"}>]>} : (tensor<32x16xf32>, tensor<f32>) -> tensor<16xf32>
+  %1 = sdy.reduce_scatter [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<16xf32>
+  %2 = stablehlo.reshape %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16xf32>) -> tensor<4x4xf32>
+  %3 = sdy.all_gather [{"y"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+  return %3, %1 : tensor<4x4xf32>, tensor<16xf32>
+}
