@@ -300,13 +300,14 @@ static void accumulate(Operation *loop, Accumulator &found,
   OpBuilder builder(loop);
   found.init->set(makeStart(builder, found, plan.start, cause));
   found.path.front()->set(found.partial);
-  for (auto [operand, step] : llvm::zip(found.path, found.steps))
+  for (auto [operand, step] : llvm::zip(found.path, found.steps)) {
     if (!done.insert(operand->getOwner()))
       continue;
-    else if (step)
+    if (step)
       step->apply(cause, /*keepSharding=*/true);
     else
       operand->getOwner()->getResult(0).replaceAllUsesWith(operand->get());
+  }
   eraseDeadChain(reduced);
   if (found.path.front() == found.next) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);
