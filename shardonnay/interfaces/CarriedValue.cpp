@@ -41,12 +41,14 @@ bool CarriedValue::isLeftByUser() const {
          next->get().hasOneUse();
 }
 
-bool CarriedValue::isLinearWith(OpOperand &summand, ReductionKind kind) const {
-  llvm::SmallBitVector partial(user->getNumOperands());
-  partial.set(carried.use_begin()->getOperandNumber());
+bool isLinearInBoth(OpOperand &carried, OpOperand &summand,
+                    ReductionKind kind) {
+  Operation *op = carried.getOwner();
+  llvm::SmallBitVector partial(op->getNumOperands());
+  partial.set(carried.getOperandNumber());
   partial.set(summand.getOperandNumber());
   return partial.count() == 2 &&
-         cast<ShardingRuleOpInterface>(user).isLinear(kind, partial);
+         cast<ShardingRuleOpInterface>(op).isLinear(kind, partial);
 }
 
 Value getInvariantSource(Value value, Operation *loop) {

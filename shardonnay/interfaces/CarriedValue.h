@@ -26,10 +26,12 @@ struct CarriedValue {
 
   /// What each run leaves is what `user` makes, and nothing else sees that.
   bool isLeftByUser() const;
-  /// `user`, an op with a rule, makes of parts of the carried value and of
-  /// `summand` parts of what it makes of the whole ones.
-  bool isLinearWith(mlir::OpOperand &summand, ReductionKind kind) const;
 };
+
+/// An op with a rule makes of parts of both operands, which are two of it,
+/// parts of what it makes of the whole ones.
+bool isLinearInBoth(mlir::OpOperand &carried, mlir::OpOperand &summand,
+                    ReductionKind kind);
 
 /// How many ops that are linear may stand between what is reduced in each run,
 /// and its addition to a carried value, for it to be reduced behind the loop.

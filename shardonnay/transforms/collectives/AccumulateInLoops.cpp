@@ -26,8 +26,8 @@ namespace shardonnay {
 namespace {
 /// A value that a loop carries and to which every run adds one that it has
 /// reduced before, or what ops make of that which are linear in it; or a slice
-/// of which it updates so; or which it reduces after an inner loop has added to
-/// it.
+/// of which it updates so; or which it reduces after an inner loop, or several
+/// ops, have added to it in parts.
 struct Accumulator : CarriedValue {
   /// Operands from what is reduced in the loop to the summand that `user` adds,
   /// one of each op between and of `user`; or `next` alone. Other accumulators
@@ -139,7 +139,7 @@ static bool readSummand(OpOperand &summand, ReductionKind kind,
   Operation *user = found.user;
   unsigned carried = found.carried.use_begin()->getOperandNumber(),
            number = summand.getOperandNumber();
-  if (!found.isLinearWith(summand, kind) ||
+  if (!isLinearInBoth(*found.carried.use_begin(), summand, kind) ||
       !findReduced(summand, kind, planner, found) ||
       !reshardSteps(found, planner))
     return false;
@@ -150,18 +150,29 @@ static bool readSummand(OpOperand &summand, ReductionKind kind,
   return true;
 }
 
-/// `user` gives the carried value to an inner loop in parts.
+/// `user` makes parts of the carried value, and what each run reduces is made
+/// of these, op by op, in parts: an inner loop adds to them, or several ops do.
 static bool isGivenInParts(const Accumulator &found) {
   if (!isa<sdy::ReplicatedToUnreducedOp, sdy::ShardedToUnreducedOp>(found.user))
     return false;
   Value parts = found.user->getResult(0);
-  return parts.hasOneUse() &&
-         getEdgeOwner(*parts.use_begin()) == found.partial &&
-         found.mesh.readClosed(parts) == found.sharding;
+  while (parts != found.partial) {
+    if (!parts.hasOneUse() || found.mesh.readClosed(parts) != found.sharding)
+      return false;
+    OpOperand &use = *parts.use_begin();
+    Operation *op = use.getOwner();
+    Value owner = getEdgeOwner(use);
+    if (op->getBlock() != found.user->getBlock() ||
+        (!owner && op->getNumResults() != 1))
+      return false;
+    parts = owner ? owner : op->getResult(0);
+  }
+  return found.mesh.readClosed(parts) == found.sharding;
 }
 
-/// An inner loop adds to the carried value in parts, and each run reduces that.
-static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
+/// What each run reduces is the carried value and what it has added to that in
+/// parts.
+static bool readSumInParts(Accumulator &found, CollectivePlanner &planner) {
   found.path = {found.next};
   return readReduced(*found.next, planner, found) && isGivenInParts(found);
 }
@@ -184,7 +195,7 @@ readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
       for (OpOperand &summand : user->getOpOperands())
         if (Accumulator read = found; readSummand(summand, kind, read, planner))
           return read;
-  if (!found.partial && readInnerSum(found, planner))
+  if (!found.partial && readSumInParts(found, planner))
     return found;
   return std::nullopt;
 }

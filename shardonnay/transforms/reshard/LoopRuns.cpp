@@ -54,6 +54,36 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
   return runs;
 }
 
+/// How many values a run may add to one that is carried, one after another.
+static constexpr unsigned kMostAdditions = 64;
+
+/// What a run adds to the carried value, or updates slices of it with if
+/// `mayUpdate`; false if it does anything else to it.
+static bool readAdded(const CarriedValue &found, bool mayUpdate,
+                      SmallVectorImpl<Value> &added) {
+  for (Value sum = found.carried; added.size() < kMostAdditions;) {
+    if (!sum.hasOneUse())
+      return false;
+    OpOperand &carried = *sum.use_begin();
+    Operation *op = carried.getOwner();
+    if (op == found.next->getOwner())
+      return &carried == found.next && !added.empty();
+    auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+    if (!rule || op->getNumResults() != 1 ||
+        op->getBlock() != found.user->getBlock() ||
+        (!mayUpdate && !rule.isElementwise()))
+      return false;
+    size_t before = added.size();
+    for (OpOperand &summand : op->getOpOperands())
+      if (isLinearInBoth(carried, summand, ReductionKind::Sum))
+        added.push_back(summand.get());
+    if (added.size() == before)
+      return false;
+    sum = op->getResult(0);
+  }
+  return false;
+}
+
 void LoopRuns::readSums() {
   auto dataFlow = cast<ShardableDataFlowOpInterface>(loop);
   llvm::DenseMap<Value, Readers> readers;
@@ -61,16 +91,14 @@ void LoopRuns::readSums() {
     if (bytesOf(owner) == 0 || dataFlow.getManualBoundary(owner))
       continue;
     std::optional<CarriedValue> found = readCarried(dataFlow, owner);
-    auto rule = found ? dyn_cast<ShardingRuleOpInterface>(found->user)
-                      : ShardingRuleOpInterface();
     double runs = around->reducedRuns(owner);
+    SmallVector<Value> added;
     // Slices of a tensor are no fewer behind the loop: there they are reduced
     // if the loop around it adds them up.
-    if (!rule || !found->isLeftByUser() || (!rule.isElementwise() && runs == 1))
+    if (!found || !readAdded(*found, /*mayUpdate=*/runs < 1, added))
       continue;
-    for (OpOperand &summand : found->user->getOpOperands())
-      if (found->isLinearWith(summand, ReductionKind::Sum))
-        addSummands(summand.get(), bytesOf(owner) * runs * once, 0, readers);
+    for (Value summand : added)
+      addSummands(summand, bytesOf(owner) * runs * once, 0, readers);
   }
 }
 

@@ -463,3 +463,38 @@ func.func @read_by_another(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@me
   }
   return %0#0, %0#1 : tensor<2x4xf32>, tensor<2x4xf32>
 }
+
+// A run adds two sums to it in parts, and reduces that.
+// CHECK-LABEL: func @added_twice
+func.func @added_twice(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+  // CHECK: %[[W:.*]]:2 = stablehlo.while(%[[S:[A-Za-z0-9_]*]] =
+  // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"x"}>, <@mesh, []>]
+  // CHECK: do {
+  // CHECK-NOT: sdy.
+  // CHECK: %[[D:.*]] = stablehlo.dot_general
+  // CHECK: %[[A:.*]] = stablehlo.add %[[S]], %[[D]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
+  // CHECK: %[[T:.*]] = stablehlo.transpose %[[A]]
+  // CHECK: %[[B:.*]] = stablehlo.add %[[T]], %[[D]]
+  // CHECK: stablehlo.return %[[B]]
+  // CHECK: %[[R:.*]] = sdy.all_reduce {"x"} %[[W]]#0 out_sharding=<@mesh, [{}, {}]>
+  // CHECK: return %[[R]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zeros = sdy.constant dense<0.0> : tensor<4x4xf32>
+  %0:2 = stablehlo.while(%s = %zeros, %c = %i) : tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = sdy.replicated_to_unreduced {"x"} %s out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<4x4xf32>
+    %4 = stablehlo.add %3, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    %5 = stablehlo.transpose %4, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %6 = stablehlo.add %5, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    %7 = sdy.all_reduce {"x"} %6 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %8 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %7, %8 : tensor<4x4xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<4x4xf32>
+}
