@@ -115,18 +115,80 @@ def accumulated(graph):
              exact=True)
 
 
-def _counted(graph, trips, one, kind, body):
-    """The text of a loop's regions; `body` makes lines and the next value of its counter and of what it carries."""
-    counters, carries, more, next_ = ([graph.fresh() for _ in range(2)], [graph.fresh() for _ in range(2)],
-                                      graph.fresh(), graph.fresh())
-    block = [f"^bb0({counter}: {SCALAR}, {carry}: {kind}):" for counter, carry in zip(counters, carries, strict=True)]
-    lines, returned = body(counters[1], carries[1])
+def _counted_all(graph, trips, one, kinds, body):
+    """The text of a loop's regions; `body` makes lines and the next values of its counter and of what it carries."""
+    more, next_ = graph.fresh(), graph.fresh()
+    counters, *carries = [[graph.fresh() for _ in range(2)] for _ in (SCALAR, *kinds)]
+    types = ", ".join((SCALAR, *kinds))
+    block = [
+        f"^bb0({', '.join(f'{name}: {kind}' for name, kind in zip(names, (SCALAR, *kinds), strict=True))}):"
+        for names in zip(counters, *carries, strict=True)
+    ]
+    lines, returned = body(counters[1], [names[1] for names in carries])
     lines = [f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}", *lines]
     return (
         f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> "
         f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}",
-        "\n".join(["{", block[1], *lines, f"stablehlo.return {next_}, {returned} : {SCALAR}, {kind}", "}"]),
+        "\n".join(["{", block[1], *lines, f"stablehlo.return {', '.join((next_, *returned))} : {types}", "}"]),
     )
+
+
+def _counted(graph, trips, one, kind, body):
+    """The same of a loop that carries one value."""
+
+    def all_(counter, carried):
+        lines, returned = body(counter, carried[0])
+        return lines, [returned]
+
+    return _counted_all(graph, trips, one, [kind], all_)
+
+
+def gates(graph):
+    """A loop that adds slices of one sum to several tensors, to some of them several times, as a cell whose gates are
+    computed by one product has it; what is added is said to be sharded or in parts, or is not the sum's.
+    """
+    source = graph.pick(("i32", "f64"), low=2, high=3, least=1, bounded=True, exact=True)
+    shape, element = source.shape[1:], source.element
+    sliced = (graph.int(1, shape[0]), *shape[1:])
+    kind, whole = tensor(sliced, element), tensor(shape, element)
+    zero, one, none = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(0, element)
+    trips = graph.constant(graph.int(0, 3), "i32")
+    starts = [graph.operand(sliced, element, exact=True, bounded=True) for _ in range(graph.int(2, 3))]
+
+    def said(value, at, chance):
+        """A line, and its result."""
+        if not graph.chance(chance):
+            return [], value
+        result, sharding = graph.fresh(), graph.sharding(at, partial=True).removeprefix("#sdy.sharding")
+        return [f"{result} = sdy.sharding_constraint {value} {sharding} : {tensor(at, element)}"], result
+
+    def added(carried, value):
+        slice_, turned, sum_ = (graph.fresh() for _ in range(3))
+        first = graph.int(0, shape[0] - sliced[0])
+        ranges = [f"{first}:{first + sliced[0]}", *(f"0:{size}" for size in shape[1:])]
+        op = graph.choose(("negate", "negate", "negate", "abs"))
+        lines = [f"{slice_} = stablehlo.slice {value} [{', '.join(ranges)}] : ({whole}) -> {kind}",
+                 f"{turned} = stablehlo.{op} {slice_} : {kind}"]
+        more, summand = said(slice_ if graph.chance(60) else turned, sliced, 30)
+        return [*lines, *more, f"{sum_} = stablehlo.add {carried}, {summand} : {kind}"], sum_
+
+    def body(_, carries):
+        summed = graph.fresh()
+        lines = [f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across dimensions "
+                 f"= [0] : ({source.type}, {none.type}) -> {whole}"]
+        more, value = said(summed, shape, 60)
+        lines += more
+        returned = []
+        for carried in carries:
+            for _ in range(graph.int(1, 2)):
+                more, carried = added(carried, value)
+                lines += more
+            returned.append(carried)
+        return lines, returned
+
+    graph._used.update(value.name for value in (source, zero, one, none, trips))
+    graph.op("stablehlo.while", [zero, *starts], [((), "i32"), *[(sliced, element)] * len(starts)],
+             regions=_counted_all(graph, trips, one, [kind] * len(starts), body), exact=True)
 
 
 def stacked(graph):
@@ -391,6 +453,7 @@ def tuple_(graph):
 FAMILIES = {
     "stablehlo.while": while_,
     "accumulated": accumulated,
+    "gates": gates,
     "stacked": stacked,
     "cached": cached,
     "copied": copied,
