@@ -259,9 +259,10 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     what is made of one reduced value (slices of the gradient of weights that the
     loop is given side by side), all of them carry parts, or none. What a run
     makes parts of, adds to several times and reduces then, is carried in parts
-    too. What an inner loop carries so, the outer one may too; and where the outer one adds up what the inner one
-    puts slices of into a tensor (the gradients of scanned layers, over
-    microbatches), both carry parts. The price of it all is compared with that of all
+    too. What an inner loop carries so, the outer one may too; and where the
+    outer one adds up what the inner one puts slices of into a tensor (the
+    gradients of scanned layers, over microbatches), both carry parts. The price
+    of it all is compared with that of all
     runs. Where memory has a price for the loop (`sdy.memory_price`), so has what
     is carried whole instead of sharded.
 
