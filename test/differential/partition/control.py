@@ -174,8 +174,8 @@ def gates(graph):
 
     def body(_, carries):
         summed = graph.fresh()
-        lines = [f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across dimensions "
-                 f"= [0] : ({source.type}, {none.type}) -> {whole}"]
+        lines = [f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across "
+                 f"dimensions = [0] : ({source.type}, {none.type}) -> {whole}"]
         more, value = said(summed, shape, 60)
         lines += more
         returned = []
