@@ -37,9 +37,11 @@ struct Accumulator : CarriedValue {
   Value partial;
   double price = 0;
   /// The ops between, computed on parts, and what moving their other operands
-  /// costs. An all_slice, for which there is none, goes.
+  /// costs: in each run, or before the loop what no run changes. An all_slice,
+  /// for which there is no step, goes.
   SmallVector<std::optional<ReshardedOp>, 0> steps;
   double stepPrice = 0;
+  double hoistedPrice = 0;
   sdy::NamedMesh mesh;
   /// The sharding that the carried value then has.
   TensorSharding sharding;
@@ -109,6 +111,15 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
   return false;
 }
 
+/// No run of `loop` changes what `op` reads besides `operand`.
+static bool readsInvariants(Operation *op, const OpOperand &operand,
+                            Operation *loop) {
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
+    return &other == &operand || !loop->isAncestor(getOwnerOp(other.get())) ||
+           getInvariantSource(other.get(), loop);
+  });
+}
+
 /// How the ops between are computed on parts; false if one can't be.
 static bool reshardSteps(Accumulator &found, CollectivePlanner &planner) {
   Value source = found.partial;
@@ -125,7 +136,9 @@ static bool reshardSteps(Accumulator &found, CollectivePlanner &planner) {
         !resharded->plan(planner))
       return false;
     found.sharding = resharded->getResult();
-    found.stepPrice += resharded->operandPrice();
+    (readsInvariants(op, *operand, found.init->getOwner()) ? found.hoistedPrice
+                                                           : found.stepPrice) +=
+        resharded->operandPrice();
     found.steps.push_back(std::move(resharded));
     source = op->getResult(0);
   }
@@ -376,7 +389,7 @@ static std::optional<PartialLoop> planLoop(ShardableDataFlowOpInterface loop,
   if (around == 0 && updatesSlices(found.user))
     return std::nullopt;
   double saved = (found.price - found.stepPrice) * sdy::countTrips(loop) -
-                 start->price - plan->price + around;
+                 found.hoistedPrice - start->price - plan->price + around;
   return PartialLoop{std::move(*start), plan, saved};
 }
 

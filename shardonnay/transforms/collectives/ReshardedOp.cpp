@@ -105,11 +105,15 @@ bool ReshardedOp::isMadeAnew(unsigned number) const {
 }
 
 /// What shards each factor: as the replaced operands have it, and as the others
-/// where these have nothing. Nothing where two disagree on more than that one
-/// goes further.
+/// where these have nothing, but for axes over which the replaced ones are in
+/// parts. Nothing where two disagree on more than that one goes further.
 std::optional<FactorStrategy>
 ReshardedOp::strategyOf(llvm::ArrayRef<bool> replaced) {
   FactorStrategy strategy(rule.factors.size());
+  AxisList parts;
+  for (auto [isReplaced, sharding] : llvm::zip(replaced, present))
+    if (isReplaced)
+      parts.append(sharding.unreduced.subtract(parts));
   for (bool ofReplaced : {true, false})
     for (auto [i, mapping] : llvm::enumerate(rule.operands)) {
       if (replaced[i] != ofReplaced || mapping.dims.empty() || isMadeAnew(i))
@@ -119,11 +123,13 @@ ReshardedOp::strategyOf(llvm::ArrayRef<bool> replaced) {
         AxisList &axes = strategy[factor];
         if (!cell.overflow.empty())
           return std::nullopt;
-        if (!cell.present || cell.axes.isPrefixOf(axes))
+        AxisList has =
+            ofReplaced ? cell.axes : cell.axes.prefixWithoutOverlap(parts);
+        if (!cell.present || has.isPrefixOf(axes))
           continue;
-        if (!axes.isPrefixOf(cell.axes))
+        if (!axes.isPrefixOf(has))
           return std::nullopt;
-        axes = cell.axes;
+        axes = has;
       }
     }
   return strategy;
