@@ -498,3 +498,41 @@ func.func @added_twice(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   }
   return %0#0 : tensor<4x4xf32>
 }
+
+// The scattered sum is multiplied by what no run changes: that is gathered once,
+// before the loop.
+// CHECK-LABEL: func @scaled_by_shards
+// CHEAP-LABEL: func @scaled_by_shards
+func.func @scaled_by_shards(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK: %[[L:.*]]:2 = stablehlo.while(%[[S:[A-Za-z0-9_]*]] =
+  // CHECK: do {
+  // CHECK: %[[D:.*]] = stablehlo.reduce
+  // CHECK: %[[W:.*]] = sdy.all_gather [{"x"}] %arg1 out_sharding=<@mesh, [{}]>
+  // CHECK: %[[M:.*]] = stablehlo.multiply %[[D]], %[[W]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>}
+  // CHECK: stablehlo.add %[[S]], %[[M]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>}
+  // CHECK: %[[R:.*]] = sdy.reduce_scatter [{"x"}] %[[L]]#0 out_sharding=<@mesh, [{"x"}]>
+  // CHECK: return %[[R]]
+  // CHEAP: sdy.all_gather [{"x"}] %arg1
+  // CHEAP: stablehlo.while
+  // CHEAP-NOT: sdy.{{all_gather|reduce_scatter}}
+  // CHEAP: stablehlo.return
+  // CHEAP: stablehlo.return
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zero = sdy.constant dense<0.0> : tensor<f32>
+  %zeros = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} dense<0.0> : tensor<4xf32>
+  %0:2 = stablehlo.while(%s = %zeros, %c = %i) : tensor<4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %3 = sdy.reduce_scatter [{"x"}] %2 out_sharding=<@mesh, [{"x"}]> : tensor<4xf32>
+    %4 = stablehlo.multiply %3, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
+    %5 = stablehlo.add %s, %4 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %6 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %5, %6 : tensor<4xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<4xf32>
+}
