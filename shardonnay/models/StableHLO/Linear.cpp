@@ -165,7 +165,12 @@ bool shardonnay::isLinear(Operation *op, ReductionKind kind,
                (kind == ReductionKind::Sum && exactly(partial, 1, 1) &&
                 isKnownZero(update.getOperand()));
       })
-      .Case([&](SelectOp) { return isLinearMove(kind, partial, 1, 2); })
+      .Case([&](SelectOp select) {
+        return isLinearMove(kind, partial, 1, 2) ||
+               (kind == ReductionKind::Sum &&
+                ((exactly(partial, 1, 1) && isKnownZero(select.getOnFalse())) ||
+                 (exactly(partial, 2, 1) && isKnownZero(select.getOnTrue()))));
+      })
       .Case([&](ConcatenateOp) {
         return isLinearMove(kind, partial, 0, partial.size());
       })

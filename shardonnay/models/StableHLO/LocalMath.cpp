@@ -26,10 +26,12 @@ AxisList shardonnay::axesOfExchanges(LocalContext &context) {
   return axes;
 }
 
-/// The constant that `value` repeats, if it does.
-static DenseElementsAttr getKnownSplat(Value value) {
+/// The constant that `value` repeats, or repeats in another type if it may be
+/// `converted`.
+static DenseElementsAttr getKnownSplat(Value value, bool converted = false) {
   Operation *op = value.getDefiningOp();
-  while (isa_and_present<BroadcastInDimOp, ReshapeOp>(op))
+  while (isa_and_present<BroadcastInDimOp, ReshapeOp>(op) ||
+         (converted && isa_and_present<ConvertOp>(op)))
     op = op->getOperand(0).getDefiningOp();
   // Before `emit`, constants are not StableHLO's.
   auto constant =
@@ -38,7 +40,7 @@ static DenseElementsAttr getKnownSplat(Value value) {
 }
 
 bool shardonnay::isKnownZero(Value value) {
-  DenseElementsAttr splat = getKnownSplat(value);
+  DenseElementsAttr splat = getKnownSplat(value, /*converted=*/true);
   if (!splat)
     return false;
   Type type = splat.getElementType();

@@ -96,7 +96,27 @@ ReshardedOp::ReshardedOp(Operation *op, FactorRule rule,
   }
 }
 
+/// An op makes `value` of scalars alone, or of nothing: it is there in any
+/// sharding.
+static bool isMadeOfScalars(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<sdy::ConstantOp>(op))
+    return true;
+  auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
+  return rule && isPure(op) && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) {
+           auto tensor = dyn_cast<RankedTensorType>(type);
+           return tensor && tensor.getRank() == 0;
+         });
+}
+
 bool ReshardedOp::isMadeAnew(unsigned number) const {
+  return isZerosBesideParts(number) ||
+         (present[number].unreduced.empty() && isMadeOfScalars(values[number]));
+}
+
+bool ReshardedOp::isZerosBesideParts(unsigned number) const {
   auto isPart = [](const TensorSharding &sharding) {
     return !sharding.unreduced.empty() && sharding.kind == ReductionKind::Sum;
   };
@@ -326,7 +346,7 @@ void ReshardedOp::apply(Attribute cause, bool keepSharding) {
   for (auto [i, value] : llvm::enumerate(values))
     op->setOperand(i, plans[i] ? buildPlan(builder, value.getLoc(), value,
                                            *plans[i], mesh, cause)
-                               : makeZeros(builder, value, needed[i], mesh));
+                               : makeAnew(builder, i));
   applyToResult();
   if (keepSharding)
     return;
@@ -341,6 +361,15 @@ void ReshardedOp::apply(Attribute cause, bool keepSharding) {
   while (first->getOperand(0) != value)
     first = first->getOperand(0).getDefiningOp();
   value.replaceAllUsesExcept(former, first);
+}
+
+Value ReshardedOp::makeAnew(OpBuilder &builder, unsigned number) const {
+  Value value = values[number];
+  if (isZerosBesideParts(number))
+    return makeZeros(builder, value, needed[number], mesh);
+  Value made = builder.clone(*value.getDefiningOp())->getResult(0);
+  sdy::setSharding(made, mesh.write(needed[number]));
+  return made;
 }
 
 void ReshardedOp::applyToResult() {

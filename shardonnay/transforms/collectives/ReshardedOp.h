@@ -13,8 +13,8 @@
 // Factors that positions name (windows, lookups) keep their sharding: what they
 // fetch is not priced here.
 //
-// Known zeros that an op adds to parts of a sum are not moved: they are there
-// in any sharding.
+// Known zeros that an op adds to parts of a sum are not moved, nor is what an op
+// makes of scalars alone: they are there in any sharding.
 //
 // Worked example: add(gather(x), gather(y)) on shards is add(x, y), whose
 // result is sharded as x is, and is gathered. tanh(gather(x)) * c with a whole
@@ -91,8 +91,11 @@ private:
   ReshardedOp(mlir::Operation *op, FactorRule rule,
               const mlir::sdy::NamedMesh &mesh);
 
-  /// Zeros beside parts of a sum, which need not be moved.
+  /// Operands that need not be moved: zeros beside parts of a sum, and what is
+  /// made of scalars alone.
   bool isMadeAnew(unsigned number) const;
+  bool isZerosBesideParts(unsigned number) const;
+  mlir::Value makeAnew(mlir::OpBuilder &builder, unsigned number) const;
   bool reshardFrom(llvm::ArrayRef<bool> replaced);
   bool setFactors(const FactorStrategy &strategy);
   std::optional<FactorStrategy> strategyOf(llvm::ArrayRef<bool> replaced);
@@ -110,7 +113,7 @@ private:
   llvm::SmallVector<TensorSharding, 0> needed;
   TensorSharding result;
 
-  /// Null where zeros are made anew.
+  /// Null where an operand is made anew.
   llvm::SmallVector<const ReshardPlan *> plans;
   const ReshardPlan *resultPlan = nullptr;
   double priceOfOperands = 0;
