@@ -36,11 +36,6 @@ std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,
   return found;
 }
 
-bool CarriedValue::isLeftByUser() const {
-  return user->getNumResults() == 1 && next->get() == user->getResult(0) &&
-         next->get().hasOneUse();
-}
-
 bool isLinearInBoth(OpOperand &carried, OpOperand &summand,
                     ReductionKind kind) {
   Operation *op = carried.getOwner();

@@ -23,9 +23,6 @@ struct CarriedValue {
   /// In the body, and the one op that uses it there.
   mlir::Value carried;
   mlir::Operation *user = nullptr;
-
-  /// What each run leaves is what `user` makes, and nothing else sees that.
-  bool isLeftByUser() const;
 };
 
 /// An op with a rule makes of parts of both operands, which are two of it,
@@ -36,6 +33,9 @@ bool isLinearInBoth(mlir::OpOperand &carried, mlir::OpOperand &summand,
 /// How many ops that are linear may stand between what is reduced in each run,
 /// and its addition to a carried value, for it to be reduced behind the loop.
 inline constexpr unsigned kMostLinearSteps = 6;
+
+/// How many values a run may add to one that is carried, one after another.
+inline constexpr unsigned kMostAdditions = 64;
 
 /// The class of `owner`; nothing if it is none such.
 std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,

@@ -5,16 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
-#include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/collectives/Accumulator.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
-#include "shardonnay/transforms/collectives/ReshardedOp.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 
@@ -22,196 +21,6 @@ namespace shardonnay {
 
 #define GEN_PASS_DEF_ACCUMULATEINLOOPSPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
-
-namespace {
-/// A value that a loop carries and to which every run adds one that it has
-/// reduced before, or what ops make of that which are linear in it; or a slice
-/// of which it updates so; or which it reduces after an inner loop, or several
-/// ops, have added to it in parts.
-struct Accumulator : CarriedValue {
-  /// Operands from what is reduced in the loop to the summand that `user` adds,
-  /// one of each op between and of `user`; or `next` alone. Other accumulators
-  /// may read their values too.
-  SmallVector<OpOperand *, 2> path;
-  /// The same before it is reduced, and what that costs.
-  Value partial;
-  double price = 0;
-  /// The ops between, computed on parts, and what moving their other operands
-  /// costs: in each run, or before the loop what no run changes. An all_slice,
-  /// for which there is no step, goes.
-  SmallVector<std::optional<ReshardedOp>, 0> steps;
-  double stepPrice = 0;
-  double hoistedPrice = 0;
-  sdy::NamedMesh mesh;
-  /// The sharding that the carried value then has.
-  TensorSharding sharding;
-};
-} // namespace
-
-/// What is reduced for `operand`'s owner, or for others of its block too.
-static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
-                        Accumulator &found) {
-  Operation *last = getPlannedCollective(operand.get());
-  if (!last || last->getBlock() != operand.getOwner()->getBlock())
-    return false;
-  ChainStart start = followChain(last->getOperand(0), last, planner);
-  sdy::NamedMesh mesh = getNamedMesh(last);
-  TensorSharding sharding = mesh.readClosed(start.source);
-  if (sharding.unreduced.empty())
-    return false;
-  found.partial = start.source;
-  found.price = start.price + planner.price(last);
-  found.mesh = mesh;
-  found.sharding = sharding;
-  return true;
-}
-
-/// `op` may stand between what is reduced and the addition of what comes of it:
-/// if it is linear in one of its operands.
-static bool mayBeStep(Operation *op) {
-  if (isa<sdy::AllSliceOp>(op))
-    return true;
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  return rule && !rule.isContraction() && op->getNumResults() == 1;
-}
-
-static bool isLinearIn(OpOperand &operand, ReductionKind kind) {
-  Operation *op = operand.getOwner();
-  llvm::SmallBitVector partial(op->getNumOperands());
-  partial.set(operand.getOperandNumber());
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  return !rule || rule.isLinear(kind, partial);
-}
-
-/// Finds what is reduced for `operand`, and the path from there to it. If
-/// `found.partial` is given, that is what it looks for: what an inner loop
-/// could leave in parts. What these ops touch is not weighed: they rearrange or
-/// change elements one by one, which is fused into the addition. So
-/// contractions, of which every device would compute more, are no steps.
-static bool findReduced(OpOperand &operand, ReductionKind kind,
-                        CollectivePlanner &planner, Accumulator &found,
-                        unsigned depth = 0) {
-  if (!isa<RankedTensorType>(operand.get().getType()))
-    return false;
-  if (found.partial ? operand.get() == found.partial
-                    : readReduced(operand, planner, found)) {
-    found.path.push_back(&operand);
-    return found.sharding.kind == kind;
-  }
-  Operation *op = operand.get().getDefiningOp();
-  if (!op || depth == kMostLinearSteps || !mayBeStep(op) ||
-      op->getBlock() != operand.getOwner()->getBlock())
-    return false;
-  for (OpOperand &next : op->getOpOperands())
-    if (isLinearIn(next, kind) &&
-        findReduced(next, kind, planner, found, depth + 1)) {
-      found.path.push_back(&operand);
-      return true;
-    }
-  return false;
-}
-
-/// No run of `loop` changes what `op` reads besides `operand`.
-static bool readsInvariants(Operation *op, const OpOperand &operand,
-                            Operation *loop) {
-  return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
-    return &other == &operand || !loop->isAncestor(getOwnerOp(other.get())) ||
-           getInvariantSource(other.get(), loop);
-  });
-}
-
-/// How the ops between are computed on parts; false if one can't be.
-static bool reshardSteps(Accumulator &found, CollectivePlanner &planner) {
-  Value source = found.partial;
-  for (OpOperand *operand : ArrayRef(found.path).drop_back()) {
-    Operation *op = operand->getOwner();
-    if (isa<sdy::AllSliceOp>(op)) {
-      found.steps.emplace_back();
-      continue;
-    }
-    std::optional<ReshardedOp> resharded = ReshardedOp::get(op, found.mesh);
-    if (!resharded ||
-        !resharded->replaceOperand(operand->getOperandNumber(), source,
-                                   found.sharding) ||
-        !resharded->plan(planner))
-      return false;
-    found.sharding = resharded->getResult();
-    (readsInvariants(op, *operand, found.init->getOwner()) ? found.hoistedPrice
-                                                           : found.stepPrice) +=
-        resharded->operandPrice();
-    found.steps.push_back(std::move(resharded));
-    source = op->getResult(0);
-  }
-  return true;
-}
-
-/// Each run puts into the carried value what it has reduced before: `summand`,
-/// which `user` adds to it or updates a slice of it with.
-static bool readSummand(OpOperand &summand, ReductionKind kind,
-                        Accumulator &found, CollectivePlanner &planner) {
-  Operation *user = found.user;
-  unsigned carried = found.carried.use_begin()->getOperandNumber(),
-           number = summand.getOperandNumber();
-  if (!isLinearInBoth(*found.carried.use_begin(), summand, kind) ||
-      !findReduced(summand, kind, planner, found) ||
-      !reshardSteps(found, planner))
-    return false;
-  std::optional<ReshardedOp> sum = ReshardedOp::get(user, found.mesh);
-  if (!sum || !sum->passParts(carried, number, found.sharding))
-    return false;
-  found.sharding = sum->getResult();
-  return true;
-}
-
-/// `user` makes parts of the carried value, and what each run reduces is made
-/// of these, op by op, in parts: an inner loop adds to them, or several ops do.
-static bool isGivenInParts(const Accumulator &found) {
-  if (!isa<sdy::ReplicatedToUnreducedOp, sdy::ShardedToUnreducedOp>(found.user))
-    return false;
-  Value parts = found.user->getResult(0);
-  while (parts != found.partial) {
-    if (!parts.hasOneUse() || found.mesh.readClosed(parts) != found.sharding)
-      return false;
-    OpOperand &use = *parts.use_begin();
-    Operation *op = use.getOwner();
-    Value owner = getEdgeOwner(use);
-    if (op->getBlock() != found.user->getBlock() ||
-        (!owner && op->getNumResults() != 1))
-      return false;
-    parts = owner ? owner : op->getResult(0);
-  }
-  return found.mesh.readClosed(parts) == found.sharding;
-}
-
-/// What each run reduces is the carried value and what it has added to that in
-/// parts.
-static bool readSumInParts(Accumulator &found, CollectivePlanner &planner) {
-  found.path = {found.next};
-  return readReduced(*found.next, planner, found) && isGivenInParts(found);
-}
-
-/// The loop's class of `owner`, if it is one. `partial`, `sharding` and `price`
-/// of `found` may be of what an inner loop could leave in parts.
-static std::optional<Accumulator>
-readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
-                CollectivePlanner &planner, Accumulator found = {}) {
-  if (!isa<RankedTensorType>(owner.getType()) || loop.getManualBoundary(owner))
-    return std::nullopt;
-  std::optional<CarriedValue> value = readCarried(loop, owner);
-  if (!value)
-    return std::nullopt;
-  static_cast<CarriedValue &>(found) = *value;
-  Operation *user = found.user;
-  if (isa<ShardingRuleOpInterface>(user) && found.isLeftByUser())
-    for (ReductionKind kind :
-         {ReductionKind::Sum, ReductionKind::Max, ReductionKind::Min})
-      for (OpOperand &summand : user->getOpOperands())
-        if (Accumulator read = found; readSummand(summand, kind, read, planner))
-          return read;
-  if (!found.partial && readSumInParts(found, planner))
-    return found;
-  return std::nullopt;
-}
 
 namespace {
 /// How a loop's start becomes one in parts: moved first, where `plan` says,
@@ -312,32 +121,39 @@ struct PartialLoop {
 };
 } // namespace
 
-/// Carries `found` unreduced, and reduces it behind the loop. `done` are the
-/// steps that another accumulator has changed.
-static void accumulate(Operation *loop, Accumulator &found,
-                       const PartialLoop &plan,
+/// Has the ops on the summand's path computed on parts. `done` are those that
+/// another accumulator has changed.
+static void applySteps(ReducedSummand &summand,
                        llvm::SetVector<Operation *> &done) {
-  Value owner = found.owner;
-  Value reduced = found.path.front()->get();
-  Attribute cause = getCause(reduced.getDefiningOp());
-  sdy::TensorShardingAttr sharding = found.mesh.write(found.sharding);
-  OpBuilder builder(loop);
-  found.init->set(makeStart(builder, found, plan.start, cause));
-  found.path.front()->set(found.partial);
-  for (auto [operand, step] : llvm::zip(found.path, found.steps)) {
+  Value reduced = summand.getReduced();
+  summand.path.front()->set(summand.partial);
+  for (auto [operand, step] : llvm::zip(summand.path, summand.steps)) {
     if (!done.insert(operand->getOwner()))
       continue;
     if (step)
-      step->apply(cause, /*keepSharding=*/true);
+      step->apply(summand.cause, /*keepSharding=*/true);
     else
       operand->getOwner()->getResult(0).replaceAllUsesWith(operand->get());
   }
   eraseDeadChain(reduced);
-  if (found.path.front() == found.next) {
+}
+
+/// Carries `found` unreduced, and reduces it behind the loop.
+static void accumulate(Operation *loop, Accumulator &found,
+                       const PartialLoop &plan,
+                       llvm::SetVector<Operation *> &done) {
+  Value owner = found.owner;
+  Attribute cause = found.summands.front().cause;
+  sdy::TensorShardingAttr sharding = found.mesh.write(found.sharding);
+  OpBuilder builder(loop);
+  found.init->set(makeStart(builder, found, plan.start, cause));
+  for (ReducedSummand &summand : found.summands)
+    applySteps(summand, done);
+  for (Operation *addition : found.additions)
+    sdy::setSharding(addition->getResult(0), sharding);
+  if (found.additions.empty()) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);
     found.user->erase();
-  } else {
-    sdy::setSharding(found.user->getResult(0), sharding);
   }
   sdy::setSharding(owner, sharding);
   builder.setInsertionPointAfter(loop);
@@ -386,10 +202,13 @@ static std::optional<PartialLoop> planLoop(ShardableDataFlowOpInterface loop,
   if (!plan || plan->steps.empty())
     return std::nullopt;
   double around = findSavedAround(loop, found, plan->price, planner);
-  if (around == 0 && updatesSlices(found.user))
+  if (around == 0 && llvm::any_of(found.additions, updatesSlices))
     return std::nullopt;
-  double saved = (found.price - found.stepPrice) * sdy::countTrips(loop) -
-                 found.hoistedPrice - start->price - plan->price + around;
+  double price = -found.stepPrice;
+  for (const ReducedSummand &summand : found.summands)
+    price += summand.price;
+  double saved = price * sdy::countTrips(loop) - found.hoistedPrice -
+                 start->price - plan->price + around;
   return PartialLoop{std::move(*start), plan, saved};
 }
 
@@ -401,15 +220,15 @@ static double findSavedAround(ShardableDataFlowOpInterface loop,
   auto around = dyn_cast<ShardableDataFlowOpInterface>(loop->getParentOp());
   if (!around || !isLoop(around) || !found.owner.hasOneUse())
     return 0;
-  Accumulator outer;
-  outer.partial = found.owner;
-  outer.sharding = found.sharding;
-  outer.mesh = found.mesh;
-  outer.price = price;
+  ReducedSummand given;
+  given.partial = found.owner;
+  given.sharding = found.sharding;
+  given.mesh = found.mesh;
+  given.price = price;
   for (Value owner : around.getEdgeOwners()) {
     std::optional<Accumulator> read =
-        readAccumulator(around, owner, planner, outer);
-    if (!read || !areOnlyReaders(read->path))
+        readAccumulator(around, owner, planner, &given);
+    if (!read || !areOnlyReaders(read->summands.front().path))
       continue;
     std::optional<PartialLoop> plan = planLoop(around, *read, planner);
     return plan ? std::max(plan->saved, 0.0) / sdy::countTrips(around) : 0;
@@ -418,47 +237,58 @@ static double findSavedAround(ShardableDataFlowOpInterface loop,
 }
 
 namespace {
-/// Accumulators of a loop that read one reduced value: a cell that computes its
-/// gates at once adds slices of one gradient to those of its weights. A run
-/// need not reduce it if nothing else reads it.
-struct SharedReduction {
-  SmallVector<std::pair<Accumulator, PartialLoop>, 1> readers;
+/// Accumulators of a loop that read the same reduced values: a cell that
+/// computes its gates at once adds slices of one gradient to those of its
+/// weights. A run need not reduce a value if nothing else reads it.
+struct SharedReductions {
+  SmallVector<std::pair<Accumulator, PartialLoop>, 0> readers;
 
-  bool hasOtherReaders() const;
-  /// What is saved where all of them are carried in parts: the reduction once,
+  bool haveOtherReaders() const;
+  /// What is saved where all of them are carried in parts: each reduction once,
   /// less what each of them holds.
   double findSaved(Operation *loop) const;
 };
 } // namespace
 
-bool SharedReduction::hasOtherReaders() const {
+bool SharedReductions::haveOtherReaders() const {
   SmallVector<OpOperand *> all;
   for (const auto &[found, plan] : readers)
-    llvm::append_range(all, found.path);
+    for (const ReducedSummand &summand : found.summands)
+      llvm::append_range(all, summand.path);
   return !areOnlyReaders(all);
 }
 
-double SharedReduction::findSaved(Operation *loop) const {
-  const Accumulator &first = readers.front().first;
-  double saved = first.price * sdy::countTrips(loop) *
-                 (1 - static_cast<double>(readers.size()));
-  for (const auto &[found, plan] : readers)
+double SharedReductions::findSaved(Operation *loop) const {
+  double saved = 0;
+  llvm::DenseSet<Value> counted;
+  for (const auto &[found, plan] : readers) {
     saved += plan.saved - priceHeld(loop, found);
+    for (const ReducedSummand &summand : found.summands)
+      if (!counted.insert(summand.getReduced()).second)
+        saved -= summand.price * sdy::countTrips(loop);
+  }
   return saved;
 }
 
-/// The accumulators of `loop`, by what is reduced for them.
-static llvm::MapVector<Value, SharedReduction>
+/// The accumulators of `loop`, those that read one reduced value together.
+static SmallVector<SharedReductions, 0>
 readReductions(ShardableDataFlowOpInterface loop, CollectivePlanner &planner) {
-  llvm::MapVector<Value, SharedReduction> reductions;
-  for (Value owner : loop.getEdgeOwners()) {
-    std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
-    if (!found)
-      continue;
-    if (std::optional<PartialLoop> plan = planLoop(loop, *found, planner))
-      reductions[found->path.front()->get()].readers.emplace_back(
-          std::move(*found), std::move(*plan));
-  }
+  SmallVector<std::pair<Accumulator, PartialLoop>, 0> all;
+  for (Value owner : loop.getEdgeOwners())
+    if (std::optional<Accumulator> found =
+            readAccumulator(loop, owner, planner))
+      if (std::optional<PartialLoop> plan = planLoop(loop, *found, planner))
+        all.emplace_back(std::move(*found), std::move(*plan));
+  llvm::IntEqClasses classes(all.size());
+  llvm::DenseMap<Value, unsigned> firstReaders;
+  for (auto [i, reader] : llvm::enumerate(all))
+    for (const ReducedSummand &summand : reader.first.summands)
+      classes.join(
+          i, firstReaders.try_emplace(summand.getReduced(), i).first->second);
+  classes.compress();
+  SmallVector<SharedReductions, 0> reductions(classes.getNumClasses());
+  for (auto [i, reader] : llvm::enumerate(all))
+    reductions[classes[i]].readers.push_back(std::move(reader));
   return reductions;
 }
 
@@ -470,11 +300,11 @@ bool accumulateInLoops(const CollectiveSites &sites,
     auto loop = dyn_cast<ShardableDataFlowOpInterface>(op);
     if (!loop)
       continue;
-    for (auto &[reduced, reduction] : readReductions(loop, planner)) {
-      if (reduction.hasOtherReaders() || reduction.findSaved(loop) <= 0)
+    for (SharedReductions &reductions : readReductions(loop, planner)) {
+      if (reductions.haveOtherReaders() || reductions.findSaved(loop) <= 0)
         continue;
       llvm::SetVector<Operation *> done;
-      for (auto &[found, plan] : reduction.readers)
+      for (auto &[found, plan] : reductions.readers)
         accumulate(loop, found, plan, done);
       for (Operation *step : done)
         if (step->use_empty())

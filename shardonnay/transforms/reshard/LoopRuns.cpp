@@ -54,9 +54,6 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
   return runs;
 }
 
-/// How many values a run may add to one that is carried, one after another.
-static constexpr unsigned kMostAdditions = 64;
-
 /// What a run adds to the carried value, or updates slices of it with if
 /// `mayUpdate`; false if it does anything else to it.
 static bool readAdded(const CarriedValue &found, bool mayUpdate,
