@@ -196,11 +196,5 @@ def test_a_ref_closed_over_is_refused():
         partition(lambda x: x + held[...])(X)
 
 
-def test_other_memories():
-    host = NamedSharding(MESH, P("data"), memory_kind="pinned_host")
-    with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+: error: a value in a memory kind"):
-        partition(lambda x: x + 1, in_shardings=host, out_shardings=host)(np.ones((8, 16), np.float32))
-
-
 def test_on_one_device_there_is_nothing_to_partition():
     np.testing.assert_allclose(partition(pure)(np.ones(3, np.float32)), 2 * np.sin(np.ones(3)), rtol=1e-6)

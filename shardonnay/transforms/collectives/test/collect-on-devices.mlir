@@ -50,7 +50,7 @@ func.func @slice_from_the_host(%arg0: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.
   return %1 : tensor<8x8xf32>
 }
 
-// It is no collective of a value on its way to the device alone.
+// Another reader has the whole value on the host.
 // CHECK-LABEL: func @also_read_on_the_host
 func.func @also_read_on_the_host(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[A:.*]] = sdy.all_gather
