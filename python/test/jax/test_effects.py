@@ -7,7 +7,6 @@ import pytest
 import shardonnay
 import shardonnay.jax
 from jax.experimental import io_callback
-from jax.sharding import NamedSharding
 from outcomes import MESH, P, doubled, on, put, ramp
 from shardonnay.jax import partition, propagate
 
