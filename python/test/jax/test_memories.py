@@ -12,6 +12,7 @@ from jax.sharding import PartitionSpec as P
 
 import shardonnay
 import shardonnay.jax as sharded
+from shardonnay import compare, run
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 X = np.linspace(-1, 1, 128, dtype=np.float32).reshape(8, 16)
@@ -113,3 +114,12 @@ def test_plans_have_the_moves_that_an_accelerator_makes():
     made = shardonnay.compile(text).text
     for memory in ("pinned_host", "device"):
         assert made.count(f'_xla_buffer_placement = "{memory}"') == text.count(f'_xla_buffer_placement = "{memory}"')
+
+
+def test_what_is_written_for_an_accelerator_runs_on_cpu_devices():
+    shardings = device(None, "model"), host("data", "model"), device("data")
+    step = jax.jit(momentum, in_shardings=shardings, out_shardings=shardings[:2], donate_argnums=(0, 1))
+    text = step.trace(W, W, X).lower(lowering_platforms=("tpu",)).as_text()
+    program = run.LoadedProgram(shardonnay.compile(text))
+    inputs = [W, W, X]
+    assert all(agreement.ok for agreement in run.check(program, inputs, compare.reference(text, inputs)))
