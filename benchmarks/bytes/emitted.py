@@ -5,6 +5,7 @@ sends, does not; nor in hlo.py.
 """
 
 import math
+import re
 from dataclasses import dataclass
 
 from jaxlib.mlir import ir
@@ -43,7 +44,13 @@ def _bytes(kind):
 def _group(operation):
     if operation.name == "stablehlo.collective_permute":
         return 2
-    return ir.DenseElementsAttr(operation.attributes["replica_groups"]).type.shape[1]
+    groups = operation.attributes["replica_groups"]
+    if isinstance(groups, ir.DenseElementsAttr):
+        return groups.type.shape[1]
+    # JAX 0.11 names the axes of a mesh, which is spelled out before them.
+    mesh, axes = str(groups).rsplit(", axes = ", 1)
+    sizes = dict(re.findall(r'name = "(\w+)", size = (\d+)', mesh))
+    return math.prod(int(sizes[name]) for name in re.findall(r'axis_ref<name = "(\w+)">', axes))
 
 
 def _constant(value):

@@ -67,12 +67,26 @@ def context():
     return jax_mlir.make_ir_context()
 
 
-def _local_types(module):
+def _main(module):
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     main = next((function for function in functions if function.sym_name.value == "main"), None)
     if main is None:
         names = ", ".join(f"@{function.sym_name.value}" for function in functions)
         raise EngineError(f"expected a function @main to run, got {names or 'no function'}")
+    return main
+
+
+def _in_one_memory(main):
+    """Leaves out in which memories arguments and results are: all that is fed is in the devices' own."""
+    for kind in ("arg_attrs", "res_attrs"):
+        if kind in main.attributes:
+            entries = [{item.name: item.attr for item in entry} for entry in main.attributes[kind]]
+            for entry in entries:
+                entry.pop("mhlo.memory_kind", None)
+            main.attributes[kind] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
+
+
+def _local_types(main):
     types = []
     for kind in ir.FunctionType(main.function_type.value).inputs:
         if not isinstance(kind, ir.RankedTensorType):
@@ -130,7 +144,9 @@ class Executable:
         with context(), ir.Location.unknown():
             module = ir.Module.parse(text)
             PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
-            self._types = _local_types(module)
+            main = _main(module)
+            self._types = _local_types(main)
+            _in_one_memory(main)
             device_list = _jax.DeviceList(tuple(self.devices))
             self._executable = self.devices[self.positions[0]].client.compile_and_load(module, device_list, options)
         self._layouts = [

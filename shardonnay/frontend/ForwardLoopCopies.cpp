@@ -8,8 +8,8 @@
 // For each loop that runs as often as a tensor has slices along its first dim:
 //
 //  1. `findCopied`: a carried tensor is a copy if each run writes the slice at
-//     the loop's counter, which counts from 0 by 1, and the slice is that of a
-//     tensor that no run changes, at the same place;
+//     the loop's counter, which counts from 0 by 1, or as far from the end, and
+//     the slice is that of a tensor that no run changes, at the same place;
 //  2. the tensor itself stands for the copy behind the loop;
 //  3. `eraseCarries`: the loop is made without what it carries for nothing.
 //
@@ -48,10 +48,13 @@ private:
   /// What result `number` is a copy of; null if it is none.
   Value findCopied(unsigned number);
   bool isCounter(Value value);
+  /// Where `value` starts, if it is a place less in each run.
+  std::optional<int64_t> findFirstOfReversed(Value value);
   /// What the loop starts with in the place of `value`, which is in the body
   /// and which no run changes; null if one does.
   Value findUnchanged(Value value);
-  /// `positions` are those of a whole slice along the first dim at the counter.
+  /// `positions` are those of a whole slice along the first dim, in each run
+  /// another one.
   bool isSliceAtCounter(ValueRange positions, RankedTensorType whole,
                         RankedTensorType slice);
   void eraseCarries(const llvm::BitVector &copies);
@@ -73,6 +76,17 @@ bool LoopCopies::isCounter(Value value) {
               : add.getRhs() == value && readInteger(add.getLhs()) == 1);
 }
 
+std::optional<int64_t> LoopCopies::findFirstOfReversed(Value value) {
+  auto subtract = value.getDefiningOp<stablehlo::SubtractOp>();
+  if (!subtract)
+    return std::nullopt;
+  if (isCounter(subtract.getRhs()))
+    return readInteger(subtract.getLhs());
+  std::optional<int64_t> from = findFirstOfReversed(subtract.getLhs());
+  std::optional<int64_t> less = readInteger(subtract.getRhs());
+  return from && less ? std::optional(*from - *less) : std::nullopt;
+}
+
 Value LoopCopies::findUnchanged(Value value) {
   if (!body.getParent()->isAncestor(value.getParentRegion()))
     return value;
@@ -88,7 +102,8 @@ bool LoopCopies::isSliceAtCounter(ValueRange positions, RankedTensorType whole,
   return whole.hasStaticShape() && whole.getRank() > 0 &&
          slice.getDimSize(0) == 1 &&
          slice.getShape().drop_front() == whole.getShape().drop_front() &&
-         isCounter(positions.front()) &&
+         (isCounter(positions.front()) ||
+          findFirstOfReversed(positions.front()) == whole.getDimSize(0) - 1) &&
          llvm::all_of(positions.drop_front(), [](Value position) {
            return readInteger(position) == 0;
          });

@@ -20,7 +20,7 @@ LogicalResult shardonnay::verifyOnEveryDevice(Operation *op) {
               "it into a manual computation, or write what it is for on the "
               "whole tensor";
   if (hasEffect<MemoryEffects::Write>(op) &&
-      !(compute && compute.hasEffectOnce()))
+      !(compute && (compute.hasEffectOnce() || compute.movesTo())))
     return op->emitError("'")
            << op->getName()
            << "' has an effect, which every device would have: give it a "

@@ -72,6 +72,9 @@ public:
                                 mlir::Value tensor, const AxisList &axes) = 0;
 };
 
+/// Where a tensor is kept: devices communicate what is in their own memory.
+enum class Memory { Device, Host };
+
 /// The axes that shard dim `dim` of a tensor with `mapping`.
 AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
                    int64_t dim);

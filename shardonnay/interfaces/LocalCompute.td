@@ -61,6 +61,11 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
     }], "bool", "hasEffectOnce", (ins),
     /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
+      The op returns its only operand in this memory. It may have an effect, which
+      is this move, so that each device has the one of its shard.
+    }], "std::optional<::shardonnay::Memory>", "movesTo", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return std::nullopt; }]>,
+    InterfaceMethod<[{
       The op says which device it runs on or which ones it speaks to, which
       means something in a manual computation only.
     }], "bool", "namesDevices", (ins),

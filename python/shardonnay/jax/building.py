@@ -9,7 +9,6 @@ import jax
 
 import shardonnay
 
-from ..operations import operations
 from ..options import Options
 from . import artefacts, callbacks, custom_partitioning, handover
 from .annotations import Notes, annotated
@@ -122,21 +121,6 @@ class Built:
         )
 
 
-def check_supported(source):
-    """Refuses, where it is written, what does not come through: other memories."""
-    module = source.lowered.compiler_ir("stablehlo")  # held as long as its operations are
-    for operation in operations(module):
-        if operation.name == "stablehlo.custom_call":
-            target = operation.attributes["call_target_name"].value
-            if target == "annotate_device_placement":
-                artefacts.refuse(
-                    operation.location,
-                    "a value in a memory kind that is not the devices' default, which this compiler does not plan for; "
-                    "expected shardings without memory_kind; move values outside the function, by jax.device_put",
-                    source.function,
-                )
-
-
 def _compiled(text, options, **keywords):
     """`options`: a mapping, or an options object."""
     given = dict(options) if isinstance(options, Mapping) else {"options": options}
@@ -159,7 +143,6 @@ def _warn(diagnostics, function):
 
 def _planned(source, options):
     """What our compiler makes of a source, the text that it was given, and the callbacks in it: functions, numbers."""
-    check_supported(source)
     text = source.text()
     if custom_partitioning.TARGET in text:
         # It is traced once more, and what that trace calls is not on the list of this one.
@@ -189,7 +172,6 @@ def partitioned(source, options):
 def propagated(source, options):
     """The global program with our propagation's shardings, to be partitioned by XLA."""
     source.check_devices()
-    check_supported(source)
     text = source.text()
     callbacks.check_none(source, text, "where XLA partitions", "use shardonnay.jax.partition")
     compiled = _compiled(text, options, to="export")

@@ -1,5 +1,7 @@
 """Compiled programs as functions of global arrays, in JAX's public terms."""
 
+import itertools
+
 import jax
 import scipy.linalg  # noqa: F401  JAX loads it when it first lowers an exported program, within the user's first call
 from jax.sharding import AxisType
@@ -45,7 +47,10 @@ class Program:
 
     def call(self, arguments):
         """The flat results of, or traced with, the flat arguments."""
-        results = self._run([physical(argument) for argument in arguments])
+        results = list(self._run([physical(argument) for argument in arguments]))
+        for at in itertools.compress(range(len(results)), self.signature.host_results):
+            # A shard_map returns what is in the devices' memory, wherever its function left it.
+            results[at] = jax.device_put(results[at], jax.memory.Space.Host)
         return [_logical(result, kind) for result, kind in zip(results, self.signature.out_types, strict=True)]
 
     def _run(self, arguments):

@@ -32,8 +32,10 @@ def physical_type(kind):
     return jax.ShapeDtypeStruct(found.shape, found.dtype)
 
 
-def placed(kind, sharding):
+def placed(kind, sharding, on_host=False):
     """The type `kind` with the sharding that its program's array has: keys have a dim less."""
+    if sharding is not None and on_host:
+        sharding = sharding.with_memory_kind("pinned_host")
     if sharding is not None and is_key(kind.dtype):
         spec = tuple(sharding.spec)[: len(kind.shape)]
         sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
@@ -62,11 +64,16 @@ def _parameters(traced):
     return tuple(found) if "" not in found and len(set(found)) == len(found) else ()
 
 
+def _on_host(avals):
+    return tuple(aval.memory_space == jax.memory.Space.Host for aval in avals)
+
+
 @dataclass(frozen=True)
 class Signature:
     """Types of arguments and results, flat, with their trees.
 
     donated: of each argument, whether it may be overwritten.
+    host_arguments, host_results: of each, whether it is in the host's memory; empty for programs of older versions.
     wide: whether JAX had 64-bit types when it traced.
     parameters: what the function calls its positional arguments; empty if that is not known.
     """
@@ -79,6 +86,8 @@ class Signature:
     donated: tuple
     wide: bool
     parameters: tuple = ()
+    host_arguments: tuple = ()
+    host_results: tuple = ()
 
     @classmethod
     def of(cls, traced):
@@ -96,6 +105,7 @@ class Signature:
             tuple(info.donated for info in jax.tree.leaves(traced.args_info)),
             jax.config.jax_enable_x64,
             _parameters(traced),
+            *map(_on_host, (traced.jaxpr.in_avals, traced.jaxpr.out_avals)),
         )
 
     def to_json(self):
@@ -107,6 +117,8 @@ class Signature:
             "donated": self.donated,
             "wide": self.wide,
             "parameters": self.parameters,
+            "host_arguments": self.host_arguments,
+            "host_results": self.host_results,
         }
 
     @classmethod
@@ -114,5 +126,6 @@ class Signature:
         """What `to_json` wrote, with the trees."""
         with jax.enable_x64(entry["wide"]):
             types = [tuple(map(_type_from_json, entry[name])) for name in ("in_types", "out_types")]
-        donated, parameters = tuple(entry["donated"]), tuple(entry.get("parameters", ()))
-        return cls(entry["name"], *types, in_tree, out_tree, donated, entry["wide"], parameters)
+        donated = tuple(entry["donated"])
+        later = [tuple(entry.get(name, ())) for name in ("parameters", "host_arguments", "host_results")]
+        return cls(entry["name"], *types, in_tree, out_tree, donated, entry["wide"], *later)

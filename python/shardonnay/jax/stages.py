@@ -102,10 +102,16 @@ def _lowered(program, given):
     signature, placements = program.signature, program.placements
     wanted = placements.inputs or [None] * len(signature.in_types)
     types = [
-        placed(kind, sharding)
+        placed(kind, sharding, on_host)
         if own is None
         else jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=own, weak_type=kind.weak_type)
-        for kind, sharding, own in zip(signature.in_types, wanted, given or [None] * len(wanted), strict=True)
+        for kind, sharding, on_host, own in zip(
+            signature.in_types,
+            wanted,
+            signature.host_arguments or [False] * len(wanted),
+            given or [None] * len(wanted),
+            strict=True,
+        )
     ]
     args, kwargs = jax.tree.unflatten(signature.in_tree, list(types))
     flags = iter(signature.donated)
@@ -118,7 +124,8 @@ def _lowered(program, given):
         "donate_argnames": tuple(name for name, arg in kwargs.items() if is_donated(arg)),
     }
     if placements.outputs:
-        outputs = [placed(kind, sharding).sharding for kind, sharding in zip(signature.out_types, placements.outputs)]
+        on_host = signature.host_results or [False] * len(placements.outputs)
+        outputs = [kind.sharding for kind in map(placed, signature.out_types, placements.outputs, on_host)]
         options["out_shardings"] = jax.tree.unflatten(signature.out_tree, outputs)
 
     def call(*args, **kwargs):

@@ -7,7 +7,6 @@ import pytest
 import shardonnay
 import shardonnay.jax
 from jax.experimental import io_callback
-from jax.sharding import NamedSharding
 from outcomes import MESH, P, doubled, on, put, ramp
 from shardonnay.jax import partition, propagate
 
@@ -194,12 +193,6 @@ def test_a_ref_closed_over_is_refused():
     held = jax.new_ref(X)
     with pytest.raises(TypeError, match=r"<lambda>: got a jax.Ref"):
         partition(lambda x: x + held[...])(X)
-
-
-def test_other_memories():
-    host = NamedSharding(MESH, P("data"), memory_kind="pinned_host")
-    with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+: error: a value in a memory kind"):
-        partition(lambda x: x + 1, in_shardings=host, out_shardings=host)(np.ones((8, 16), np.float32))
 
 
 def test_on_one_device_there_is_nothing_to_partition():

@@ -136,12 +136,6 @@ def printing_in_order():
 
 
 @mistake
-def another_memory():
-    host = NamedSharding(MESH, P("data"), memory_kind="pinned_host")
-    sharded.partition(lambda x: x + 1, in_shardings=host, out_shardings=host)(X)  # here
-
-
-@mistake
 def a_partitioned_kernel_within_a_shard_map():
     some = jax.shard_map(
         lambda x: doubled(x),  # here

@@ -332,3 +332,56 @@ func.func @written_again(%a: tensor<3x8xf32>, %x: tensor<3x8xf32>) -> tensor<3x8
   }
   return %0#2 : tensor<3x8xf32>
 }
+
+// -----
+
+// A scan in reverse counts the same, and takes its slices from the end.
+// CHECK-LABEL: @reversed
+// CHECK-SAME: %[[ARG:.*]]: tensor<3x8xf32>
+// CHECK: %[[LOOP:.*]]:2 = stablehlo.while({{.*}}) : tensor<i32>, tensor<8xf32>
+// CHECK: return %[[LOOP]]#1, %[[ARG]]
+func.func @reversed(%a: tensor<3x8xf32>, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<3x8xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : tensor<3x8xf32>
+  %0:3 = stablehlo.while(%i = %zero, %to = %none, %y = %x) : tensor<i32>, tensor<3x8xf32>, tensor<8xf32>
+    cond {
+    %more = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %left = stablehlo.subtract %end, %i : tensor<i32>
+    %at = stablehlo.subtract %left, %one : tensor<i32>
+    %1 = stablehlo.dynamic_slice %a, %at, %zero, sizes = [1, 8] : (tensor<3x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+    %2 = stablehlo.dynamic_update_slice %to, %1, %at, %zero : (tensor<3x8xf32>, tensor<1x8xf32>, tensor<i32>, tensor<i32>) -> tensor<3x8xf32>
+    %3 = stablehlo.negate %y : tensor<8xf32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %next, %2, %3 : tensor<i32>, tensor<3x8xf32>, tensor<8xf32>
+  }
+  return %0#2, %0#1 : tensor<8xf32>, tensor<3x8xf32>
+}
+
+// -----
+
+// One behind the end is taken for the last, so that the first is never written.
+// CHECK-LABEL: @reversed_from_behind
+// CHECK: dynamic_update_slice
+func.func @reversed_from_behind(%a: tensor<3x8xf32>, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<3x8xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : tensor<3x8xf32>
+  %0:3 = stablehlo.while(%i = %zero, %to = %none, %y = %x) : tensor<i32>, tensor<3x8xf32>, tensor<8xf32>
+    cond {
+    %more = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %at = stablehlo.subtract %end, %i : tensor<i32>
+    %1 = stablehlo.dynamic_slice %a, %at, %zero, sizes = [1, 8] : (tensor<3x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+    %2 = stablehlo.dynamic_update_slice %to, %1, %at, %zero : (tensor<3x8xf32>, tensor<1x8xf32>, tensor<i32>, tensor<i32>) -> tensor<3x8xf32>
+    %3 = stablehlo.negate %y : tensor<8xf32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %next, %2, %3 : tensor<i32>, tensor<3x8xf32>, tensor<8xf32>
+  }
+  return %0#2, %0#1 : tensor<8xf32>, tensor<3x8xf32>
+}

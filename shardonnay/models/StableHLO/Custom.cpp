@@ -38,6 +38,28 @@ static CallKind getKind(StringRef target) {
       .Default(CallKind::Unknown);
 }
 
+static bool isMove(StringRef target) {
+  return target == "MoveToHost" || target == "MoveToDevice";
+}
+
+/// The memory that a call moves its operand to: JAX's names for a host's are
+/// pinned_host and unpinned_host.
+static std::optional<Memory> getMemory(CustomCallOp op) {
+  StringRef target = op.getCallTargetName();
+  if (op.getNumOperands() != 1 || op.getNumResults() != 1)
+    return std::nullopt;
+  if (isMove(target))
+    return target == "MoveToHost" ? Memory::Host : Memory::Device;
+  auto attributes =
+      op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
+  if (target != "annotate_device_placement" || !attributes)
+    return std::nullopt;
+  auto memory = attributes.getAs<StringAttr>("_xla_buffer_placement");
+  if (!memory)
+    return std::nullopt;
+  return memory.getValue().ends_with("_host") ? Memory::Host : Memory::Device;
+}
+
 static SmallVector<ArrayRef<int64_t>> shapesOf(ValueRange values) {
   return llvm::map_to_vector(values, [](Value v) { return shapeOf(v); });
 }
@@ -203,8 +225,7 @@ struct CustomCallModel
     return customCallRule(cast<CustomCallOp>(op));
   }
   PropagationClass getPropagationClass(Operation *op) const {
-    StringRef target = cast<CustomCallOp>(op).getCallTargetName();
-    return target == "MoveToHost" || target == "MoveToDevice"
+    return isMove(cast<CustomCallOp>(op).getCallTargetName())
                ? PropagationClass::PassThrough
                : PropagationClass::Compute;
   }
@@ -212,11 +233,18 @@ struct CustomCallModel
     return shardonnay::getTransformFlops(op);
   }
 };
+
+struct CustomCallLocalModel
+    : LocalComputeOpInterface::ExternalModel<CustomCallLocalModel,
+                                             CustomCallOp> {
+  std::optional<Memory> movesTo(Operation *op) const {
+    return getMemory(cast<CustomCallOp>(op));
+  }
+};
 } // namespace
 
 void shardonnay::attachCustomModels(MLIRContext &context) {
-  CustomCallOp::attachInterface<CustomCallModel>(context);
-  attachClone<CustomCallOp>(context);
+  CustomCallOp::attachInterface<CustomCallModel, CustomCallLocalModel>(context);
   MapOp::attachInterface<PointwiseModel<MapOp>>(context);
   attachClone<MapOp>(context);
 }

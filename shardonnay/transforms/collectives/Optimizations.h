@@ -19,6 +19,7 @@
 
 namespace shardonnay {
 
+bool collectOnDevices(const CollectiveSites &sites, CollectivePlanner &planner);
 bool foldAllReduces(const CollectiveSites &sites, CollectivePlanner &planner);
 bool cancelGathersAndSlices(const CollectiveSites &sites,
                             CollectivePlanner &planner);

@@ -20,10 +20,10 @@ namespace shardonnay {
 /// what moves past an op meets the next collective.
 static constexpr bool (*kOptimizations[])(const CollectiveSites &,
                                           CollectivePlanner &) = {
-    broadcastOwnerSlices,   hoistCollectives,        shareCollectives,
-    cancelGathersAndSlices, foldAllReduces,          mergeCollectives,
-    reassociateReductions,  accumulateInLoops,       moveGathers,
-    moveSlicesUp,           mergeReturnedReductions,
+    collectOnDevices, broadcastOwnerSlices,   hoistCollectives,
+    shareCollectives, cancelGathersAndSlices, foldAllReduces,
+    mergeCollectives, reassociateReductions,  accumulateInLoops,
+    moveGathers,      moveSlicesUp,           mergeReturnedReductions,
 };
 
 namespace {

@@ -219,6 +219,31 @@ def MoveSlicesUpPass : Pass<"sdy-move-slices-up", "mlir::func::FuncOp"> {
   let options = [DeviceModelOption];
 }
 
+def CollectOnDevicesPass : Pass<"sdy-collect-on-devices", "mlir::func::FuncOp"> {
+  let summary = "Communicates what is in the memory of devices, not of hosts";
+  let description = [{
+    A collective of what has just been moved to the host's memory
+    (`LocalComputeOpInterface::movesTo`) comes before that move, one of what is
+    then moved to the device behind it. A slice, which sends nothing, is taken on
+    either side of a move to the device, where less is moved.
+
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
+
+    ```mlir
+    %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    %2 = stablehlo.custom_call @MoveToDevice(%1)
+    ```
+    becomes
+    ```mlir
+    %1 = stablehlo.custom_call @MoveToDevice(%0)
+    %2 = sdy.all_gather [{"x"}, {} ] %1 out_sharding=<@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [DeviceModelOption];
+}
+
 def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
   let summary = "Communicates before a loop what no run of it changes";
   let description = [{

@@ -108,14 +108,12 @@ AxisList sdy::getAxes(const UserCollective &written, MeshAttr mesh) {
   if (written.axes) {
     for (const NamedAxis &named : *written.axes)
       for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
-        if (axis.getName() == named.name)
+        if (axis.getName() == named.name && axis.getSize() > 1)
           axes.append(named.size == 0 ? algebra.fullAxis(i)
                                       : AxisRef{static_cast<int32_t>(i),
                                                 named.preSize, named.size});
     return axes.sorted();
   }
-  if (written.groups.empty())
-    return algebra.allAxes();
   for (int64_t i = 0; i < algebra.numAxes(); ++i) {
     AxisRef axis = algebra.fullAxis(i);
     auto differs = [&](ArrayRef<int64_t> group) {
@@ -124,7 +122,8 @@ AxisList sdy::getAxes(const UserCollective &written, MeshAttr mesh) {
                algebra.coordinate(axis, group.front());
       });
     };
-    if (llvm::any_of(written.groups, differs))
+    if (written.groups.empty() ? axis.size > 1
+                               : llvm::any_of(written.groups, differs))
       axes.append(axis);
   }
   return axes;

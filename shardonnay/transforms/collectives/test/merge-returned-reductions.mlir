@@ -129,3 +129,24 @@ func.func @order_of_devices(%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.shardin
   %1 = sdy.all_slice [{"x"}, {}] %0 out_sharding=<@ordered, [{"x"}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// -----
+
+// An axis of one device is part of no sum: nothing of it is left to reduce.
+sdy.mesh @single = <["one"=1, "x"=2]>
+
+// CHECK-LABEL: func @axis_of_one_device
+func.func @axis_of_one_device(%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@single, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@single, [{"x"}, {}]>}) {
+  // CHECK: out_shardings=[<@single, [{}, {}], unreduced={"x"}>]
+  // CHECK: sdy.reduce_scatter [{"x"}, {}] %{{.*}} out_sharding=<@single, [{"x"}, {}]>
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@single, [{"x"}, {}]>] out_shardings=[<@single, [{}, {}]>] manual_axes={"one", "x"} (%arg1: tensor<8x8xf32>) {
+    %2 = "stablehlo.all_reduce"(%arg1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "one", size = 1>, <name = "x", size = 2>]>, axes = [#stablehlo.axis_ref<name = "one">, #stablehlo.axis_ref<name = "x">]>, use_global_device_ids}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %3 = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %3 : tensor<f32>
+    }) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    sdy.return %2 : tensor<8x8xf32>
+  } : (tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_slice [{"x"}, {}] %0 out_sharding=<@single, [{"x"}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}

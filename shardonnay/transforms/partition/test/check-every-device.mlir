@@ -14,6 +14,8 @@ func.func @manual(%a: tensor<8xf32>) {
   %min = stablehlo.constant dense<0.0> : tensor<f32>
   %shape = stablehlo.constant dense<[8]> : tensor<1xi64>
   %1 = stablehlo.rng %min, %min, %shape, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<8xf32>
+  // Each device moves its shard.
+  %2 = stablehlo.custom_call @annotate_device_placement(%1) {has_side_effect = true, mhlo.frontend_attributes = {_xla_buffer_placement = "pinned_host"}} : (tensor<8xf32>) -> tensor<8xf32>
   spmd.on_device 1 @mesh(%1) else() {
   ^bb0(%v: tensor<8xf32>):
     stablehlo.custom_call @print(%v) {has_side_effect = true} : (tensor<8xf32>) -> ()
