@@ -156,7 +156,7 @@ def captured(
         if kind == "buffer"
     }
     with restored(model), warned():
-        graph, asked = trace(flat, fakes, randomness, model, buffers)
+        graph, asked = trace(flat, fakes, mode, randomness, model, buffers)
     inputs.constants.update({name: value.detach().clone() for name, value in buffers.values() if name in asked})
     found = _assembled(graph, inputs, made)
     for entry in found.results:

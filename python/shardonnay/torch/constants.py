@@ -13,10 +13,11 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .builder import Site
+from .recording import Mode
 
 aten = torch.ops.aten
 # Masks of long sequences have their millions of elements; what is larger asks for more than it is worth.
@@ -48,7 +49,7 @@ def _changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
     return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
-class Constants(TorchDispatchMode):
+class Constants(Mode):
     """While it lasts, computes what follows from constants, and answers what asks for their numbers."""
 
     def __init__(self, caller: Callable[[], tuple[str, int]]) -> None:
