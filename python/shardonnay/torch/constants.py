@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .builder import Site
-from .recording import Mode
+from .recording import Mode, tensors_of, written_by
 
 aten = torch.ops.aten
 # Masks of long sequences have their millions of elements; what is larger asks for more than it is worth.
@@ -41,12 +41,7 @@ def _changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
     """The tensors that a call writes to."""
     if func is aten.native_batch_norm.default:  # its schema does not say it
         return [leaf for leaf in args[3:5] if leaf is not None]
-    if not isinstance(func, torch._ops.OpOverload) or not func._schema.is_mutable:
-        return []
-    given = dict(zip((argument.name for argument in func._schema.arguments), args)) | dict(kwargs)
-    names = [entry.name for entry in func._schema.arguments if entry.alias_info and entry.alias_info.is_write]
-    leaves = pytree.tree_leaves([given.get(name) for name in names])
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return list(written_by(func, args, kwargs))
 
 
 class Constants(Mode):
@@ -108,6 +103,8 @@ class Constants(Mode):
 
     def _given(self, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """The arguments of a call with numbers, None if those of one are not known."""
+        if any(isinstance(x, FakeTensor) and x not in self.values for x in tensors_of((args, kwargs))):
+            return None
         leaves, spec = pytree.tree_flatten((args, kwargs))
         found = [self.value(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         if any(value is None and leaf is not None for value, leaf in zip(found, leaves)):
@@ -163,10 +160,12 @@ class Constants(Mode):
         if given is not None and _asks(func, given[0]):
             return self._answer(func, given)
         result = func(*args, **kwargs)
-        for leaf in _changed(func, args, kwargs):
+        changed = _changed(func, args, kwargs)
+        for leaf in changed:
             storage = leaf.untyped_storage()
             self.written[storage._cdata] = storage
-        if func in _DRAWING and result.numel() == 1:
+        is_drawn = func in _DRAWING and result.numel() == 1
+        if is_drawn or func is aten.detach.default and args[0] in self.draws:
             self.draws[result] = None
         elif func in _SURE and args[0] in self.draws and not 0 < args[1] < 1:
             with _disable_current_modes():

@@ -9,6 +9,7 @@ them is taken again when it is read.
 
 from __future__ import annotations
 
+import collections
 import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -16,10 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
+from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from .builder import Site, UnsupportedError
-from .recording import Call, Recorder, kind_of, tensors_of
+from .recording import Call, Recorder, key_of, kind_of, tensors_of, written_by
 
 aten = torch.ops.aten
 SITE = "shardonnay_site"
@@ -105,9 +107,9 @@ class Templates:
     def __init__(self, mode: FakeTensorMode, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
         self.mode, self.decompositions = mode, decompositions
         self.found: dict[Any, _Template] = {}
-        # Of each tensor what torch says of it, and a tensor of which that holds and nothing else.
+        # Of each tensor what torch says of it, and tensors of which that holds and nothing else.
         self.types: dict[int, Any] = {}
-        self.samples: dict[Any, torch.Tensor] = {}
+        self.samples: dict[Any, list[torch.Tensor]] = {}
 
     def _type_of(self, x: torch.Tensor) -> Any:
         found = self.types.get(id(x))
@@ -119,30 +121,30 @@ class Templates:
             self.types[id(x)] = found
         return found
 
-    def _copy(self, x: torch.Tensor) -> torch.Tensor:
-        """A tensor of which torch says the same and nothing else, another one each time."""
-        with self.mode:
-            return aten.detach.default(x)
-
     def sample(self, tree: Any) -> Any:
         """What torch says of tensors, as tensors that nothing else follows from."""
         return _mapped(tree, lambda leaf: self._sample(leaf) if isinstance(leaf, torch.Tensor) else leaf)
 
-    def _sample(self, x: torch.Tensor) -> torch.Tensor:
-        kind = self._type_of(x)
-        if kind not in self.samples:
-            self.samples[kind] = self._copy(x)
-        return self.samples[kind]
+    def _sample(self, x: torch.Tensor, number: int = 0) -> torch.Tensor:
+        """number: of several such tensors."""
+        found = self.samples.setdefault(self._type_of(x), [])
+        while len(found) <= number:
+            with self.mode:
+                found.append(aten.detach.default(x))
+        return found[number]
+
+    def _operands(self, tree: Any) -> list[torch.Tensor]:
+        """A tensor for each in the tree, no two of which are the same."""
+        counts: collections.Counter[Any] = collections.Counter()
+        found = []
+        for x in tensors_of(tree):
+            kind = self._type_of(x)
+            found.append(self._sample(x, counts[kind]))
+            counts[kind] += 1
+        return found
 
     def _key(self, tree: Any) -> Any:
-        if isinstance(tree, torch.Tensor):
-            return self._type_of(tree)
-        if isinstance(tree, (list, tuple)):
-            return tuple([self._key(part) for part in tree])
-        if isinstance(tree, dict):
-            return tuple([(name, self._key(part)) for name, part in tree.items()])
-        # Numbers that are equal may be of two types, and zeros of two signs.
-        return repr(tree) if isinstance(tree, float) else (type(tree), tree)
+        return key_of(tree, self._type_of)
 
     def of(self, call: Call) -> _Template:
         """The template of a call."""
@@ -180,7 +182,7 @@ class Templates:
 
     def _traced(self, call: Call, place: int = 0, part: int = 0, view: torch.Tensor | None = None) -> _Template:
         """By torch's own functionalization and decompositions; with a view the inverse of a call."""
-        operands = [self._copy(x) for x in tensors_of((call.args, call.kwargs))]
+        operands = self._operands((call.args, call.kwargs, view))
         recorder = Recorder(self.mode, self.decompositions)
         try:
             with self.mode, recorder, torch.no_grad():
@@ -193,9 +195,8 @@ class Templates:
                     )
                     results = list(tensors_of(call.op(*args, **kwargs)))
                     if view is None:
-                        written = [x for where in kind_of(call.op).written for x in tensors_of(_at(args, kwargs, where))]
+                        written = list(written_by(call.op, args, kwargs))
                     else:
-                        operands.append(self._copy(view))
                         torch._functionalize_replace(results[part], operands[-1])
                         torch._functionalize_commit_update(results[part])
                         results, written = [], [wrapped[place]]
@@ -214,12 +215,6 @@ def _unwrapped(x: torch.Tensor) -> torch.Tensor:
     return torch._from_functional_tensor(x)
 
 
-def _at(args: Sequence[Any], kwargs: Mapping[str, Any], where: int | str) -> Any:
-    if isinstance(where, str):
-        return kwargs.get(where)
-    return args[where] if where < len(args) else None
-
-
 def _template(
     operands: Sequence[torch.Tensor],
     calls: Sequence[Call],
@@ -231,7 +226,7 @@ def _template(
     entries: list[_Entry | None] = []
 
     def ref(leaf: Any) -> Any:
-        return refs.get(id(leaf), leaf) if isinstance(leaf, torch.Tensor) else leaf
+        return refs[id(leaf)] if isinstance(leaf, FakeTensor) else leaf
 
     for call in calls:
         if call.op in _LIFTS or call.op in _SAME:
@@ -300,6 +295,13 @@ class _Filled:
         return self.parts[leaf]
 
 
+def prune(graph: torch.fx.Graph) -> None:
+    """Drops what no result follows from: no op of a functional graph does anything else."""
+    for node in reversed(graph.nodes):
+        if node.op in ("call_function", "get_attr") and not node.users:
+            graph.erase_node(node)
+
+
 class Functional:
     """Writes the graph."""
 
@@ -317,10 +319,8 @@ class Functional:
         """The graph of these results, without what they do not need."""
         nodes = [self._read(self._value(x)) if isinstance(x, torch.Tensor) else x for x in outputs]
         self.graph.output(nodes)
-        for node in reversed(self.graph.nodes):
-            if node.op in ("call_function", "get_attr") and not node.users:
-                self.graph.erase_node(node)
-        return torch.fx.GraphModule(torch.nn.Module() if not self.constants else self.constants, self.graph)
+        prune(self.graph)
+        return _LazyGraphModule(self.constants, self.graph)
 
     def _value(self, x: torch.Tensor) -> _Value:
         """The value of a tensor; one that is none of the trace is a constant."""
@@ -356,7 +356,7 @@ class Functional:
             return
         kind = kind_of(call.op)
         operands = [self._value(x) for x in tensors_of((call.args, call.kwargs))]
-        written = [self._value(x) for where in kind.written for x in tensors_of(_at(call.args, call.kwargs, where))]
+        written = [self._value(x) for x in written_by(call.op, call.args, call.kwargs)]
         if any(value.memory.is_constant for value in written):
             raise UnsupportedError(
                 f"'{call.op}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "
