@@ -260,14 +260,18 @@ def _prune(template: _Template, operands: int) -> None:
             _mapped([entry.args, entry.kwargs], need)
 
 
+def _meta(site: Site | None, value: Any) -> dict[str, Any]:
+    return {"val": value} if site is None else {"val": value, SITE: site}
+
+
 class _Filled:
     """The nodes of a template with operands. results, written: the template's."""
 
     def __init__(
-        self, graph: torch.fx.Graph, template: _Template, operands: Sequence[torch.fx.Node], meta: dict[str, Any],
+        self, graph: torch.fx.Graph, template: _Template, operands: Sequence[torch.fx.Node], site: Site | None,
         constant: Callable[[torch.Tensor], torch.fx.Node],
     ) -> None:  # fmt: skip
-        self.graph, self.meta, self.constant = graph, meta, constant
+        self.graph, self.site, self.constant = graph, site, constant
         self.nodes: list[Any] = list(operands)
         self.parts: dict[_Ref, torch.fx.Node] = {}
         for entry in template.entries:
@@ -276,7 +280,7 @@ class _Filled:
                 args, kwargs = _mapped(entry.args, self._node_of), _mapped(entry.kwargs, self._node_of)
                 name = graph._target_to_str(entry.op.overloadpacket.__name__)
                 node = graph.create_node("call_function", entry.op, tuple(args), kwargs, name)
-                node.meta = {**meta, "val": entry.value}
+                node.meta = _meta(site, entry.value)
             self.nodes.append(node)
         self.results, self.written = (list(map(self._node_of, refs)) for refs in (template.results, template.written))
 
@@ -290,7 +294,7 @@ class _Filled:
             return node
         if leaf not in self.parts:
             part = self.graph.create_node("call_function", operator.getitem, (node, leaf.part))
-            part.meta = {**self.meta, "val": node.meta["val"][leaf.part]}
+            part.meta = _meta(self.site, node.meta["val"][leaf.part])
             self.parts[leaf] = part
         return self.parts[leaf]
 
@@ -322,14 +326,14 @@ class Functional:
         prune(self.graph)
         return _LazyGraphModule(self.constants, self.graph)
 
-    def _value(self, x: torch.Tensor) -> _Value:
-        """The value of a tensor; one that is none of the trace is a constant."""
+    def _value(self, x: torch.Tensor, site: Site | None = None) -> _Value:
+        """The value of a tensor; one that is none of the trace is a constant, which `site` asks for first."""
         found = self.values.get(id(x))
         if found is None:
             name = f"_tensor_constant{len(self.constants)}"
             self.constants[name] = x
             node = self.graph.create_node("get_attr", name)
-            node.meta["val"] = x
+            node.meta = _meta(site, x)
             found = self.values[id(x)] = _Value(node, _Memory(is_constant=True))
         return found
 
@@ -344,19 +348,18 @@ class Functional:
         return value.node
 
     def _filled(self, template: _Template, operands: Sequence[torch.fx.Node], site: Site | None) -> _Filled:
-        meta = {} if site is None else {SITE: site}
-        return _Filled(self.graph, template, operands, meta, lambda x: self._value(x).node)
+        return _Filled(self.graph, template, operands, site, lambda x: self._value(x, site).node)
 
     def call(self, call: Call) -> None:
         """Writes what a call becomes."""
         if call.op in _LIFTS or call.op in _SAME:
-            value = self._value(call.args[0])
+            value = self._value(call.args[0], call.site)
             is_copy = call.op is aten.lift_fresh_copy.default or call.op in _LIFTS and value.memory.is_constant
             self.values[id(call.result)] = _Value(self._read(value), _Memory()) if is_copy else value
             return
         kind = kind_of(call.op)
-        operands = [self._value(x) for x in tensors_of((call.args, call.kwargs))]
-        written = [self._value(x) for x in written_by(call.op, call.args, call.kwargs)]
+        operands = [self._value(x, call.site) for x in tensors_of((call.args, call.kwargs))]
+        written = [self._value(x, call.site) for x in written_by(call.op, call.args, call.kwargs)]
         if any(value.memory.is_constant for value in written):
             raise UnsupportedError(
                 f"'{call.op}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "

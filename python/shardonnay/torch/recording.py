@@ -113,7 +113,7 @@ def written_by(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Itera
 
 
 class Mode(TorchDispatchMode):
-    """A mode whose calls TorchDynamo has no part in: to keep it out takes as long as a call, and its import a second."""
+    """A mode whose calls torch does not hide from TorchDynamo, which runs none of them: that takes as long as a call."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -130,6 +130,15 @@ def key_of(tree: Any, type_of: Callable[[torch.Tensor], Any]) -> Any:
         return tuple([(name, key_of(part, type_of)) for name, part in tree.items()])
     # Numbers that are equal may be of two types, and zeros of two signs.
     return repr(tree) if isinstance(tree, (float, complex)) else (type(tree), tree)
+
+
+@functools.lru_cache(maxsize=None)
+def _view_of(op: Any) -> Any:
+    """Of an op that makes its first argument a view of what it was, the op that has this view as its result."""
+    packet = getattr(aten, op._schema.name.removeprefix("aten::").removesuffix("_"))
+    names = [entry.name for entry in op._schema.arguments]
+    overloads = [getattr(packet, name) for name in packet.overloads()]
+    return next(found for found in overloads if [entry.name for entry in found._schema.arguments] == names)
 
 
 class _UnknownError(Exception):
@@ -239,7 +248,8 @@ class Recorder(Mode):
         for out, shape in shapes:
             if out.shape != shape:
                 self._resize(out, shape)
-        self.calls.append(Call(func, args, kwargs, result, self.site))
+        if kind.written or next(tensors_of(result), None) is not None:
+            self.calls.append(Call(func, args, kwargs, result, self.site))
         return result
 
     def _replace(self, x: torch.Tensor, stand_in: torch.Tensor) -> None:
@@ -268,8 +278,7 @@ class Recorder(Mode):
             if x.numel() <= before.numel():
                 op, args, kwargs = aten.as_strided.default, (before, x.shape, x.stride()), {}
         else:
-            packet = getattr(aten, func._schema.name.removeprefix("aten::").removesuffix("_"))
-            op = getattr(packet, func._overloadname)
+            op = _view_of(func)
         self.calls.append(Call(op, args, kwargs, x, self.site))
         return result
 

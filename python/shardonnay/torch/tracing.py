@@ -7,6 +7,7 @@ op (recording.py), and then written as a graph without mutations, of what the ta
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -109,8 +110,9 @@ _KEPT = [
 ]
 
 
-def decompositions() -> dict[Any, Callable[..., Any]]:
-    """torch's own decompositions, as far as the table of ops needs them."""
+@functools.lru_cache(maxsize=1)
+def _decompositions(entries: int, known: int) -> dict[Any, Callable[..., Any]]:
+    """torch's own decompositions, as far as the table of ops needs them; of so many entries and decompositions."""
     table = dict(core_aten_decompositions())
     table.update(get_decompositions(_FURTHER))
     for packet in _KEPT:
@@ -123,6 +125,11 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     # Its logsumexp is wrong, and with it the gradients.
     del table[aten._scaled_dot_product_flash_attention_for_cpu.default]
     return table
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """torch's own decompositions, as far as the table of ops needs them."""
+    return _decompositions(len(TABLE), len(decomposition_table))
 
 
 def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
