@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .builder import Site
-from .recording import Mode, tensors_of, written_by
+from .recording import Mode, leaves_of, written_by
 
 aten = torch.ops.aten
 # Masks of long sequences have their millions of elements; what is larger asks for more than it is worth.
@@ -41,7 +41,7 @@ def _changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
     """The tensors that a call writes to."""
     if func is aten.native_batch_norm.default:  # its schema does not say it
         return [leaf for leaf in args[3:5] if leaf is not None]
-    return list(written_by(func, args, kwargs))
+    return list(leaves_of(written_by(func, args, kwargs), torch.Tensor))
 
 
 class Constants(Mode):
@@ -103,7 +103,7 @@ class Constants(Mode):
 
     def _given(self, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """The arguments of a call with numbers, None if those of one are not known."""
-        if any(isinstance(x, FakeTensor) and x not in self.values for x in tensors_of((args, kwargs))):
+        if any(isinstance(x, FakeTensor) and x not in self.values for x in leaves_of((args, kwargs), torch.Tensor)):
             return None
         leaves, spec = pytree.tree_flatten((args, kwargs))
         found = [self.value(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
@@ -166,8 +166,7 @@ class Constants(Mode):
         for leaf in changed:
             storage = leaf.untyped_storage()
             self.written[storage._cdata] = storage
-        is_drawn = func in _DRAWING and result.numel() == 1
-        if is_drawn or func is aten.detach.default and args[0] in self.draws:
+        if func in _DRAWING and result.numel() == 1:
             self.draws[result] = None
         elif func in _SURE and args[0] in self.draws and not 0 < args[1] < 1:
             with _disable_current_modes():

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from .builder import Site, UnsupportedError
-from .recording import Call, Recorder, key_of, kind_of, tensors_of, written_by
+from .recording import Call, Recorder, Token, Type, key_of, kind_of, leaves_of, mapped, written_by
 
 aten = torch.ops.aten
 SITE = "shardonnay_site"
@@ -79,7 +79,7 @@ class _View:
     operands: list[torch.fx.Node]
     place: int
     part: int
-    result: torch.Tensor
+    result: Token
 
 
 @dataclass
@@ -92,73 +92,49 @@ class _Value:
     view: _View | None = None
 
 
-def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
-    """`function` of the leaves in nested lists, tuples and dicts."""
-    if isinstance(tree, (list, tuple)):
-        return [_mapped(part, function) for part in tree]
-    if isinstance(tree, dict):
-        return {name: _mapped(part, function) for name, part in tree.items()}
-    return function(tree)
-
-
 class Templates:
     """Finds the templates of calls."""
 
     def __init__(self, mode: FakeTensorMode, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
         self.mode, self.decompositions = mode, decompositions
         self.found: dict[Any, _Template] = {}
-        # Of each tensor what torch says of it, and tensors of which that holds and nothing else.
-        self.types: dict[int, Any] = {}
-        self.samples: dict[Any, list[torch.Tensor]] = {}
-
-    def _type_of(self, x: torch.Tensor) -> Any:
-        found = self.types.get(id(x))
-        if found is None:
-            found = (
-                x.shape, x.dtype, x.stride(), x.storage_offset(), x.untyped_storage().nbytes(), x.device, x.is_conj(),
-                x.is_neg(),
-            )  # fmt: skip
-            self.types[id(x)] = found
-        return found
+        # Tensors of which that holds and nothing else.
+        self.samples: dict[Type, list[torch.Tensor]] = {}
 
     def sample(self, tree: Any) -> Any:
-        """What torch says of tensors, as tensors that nothing else follows from."""
-        return _mapped(tree, lambda leaf: self._sample(leaf) if isinstance(leaf, torch.Tensor) else leaf)
+        """Tensors for tokens, of which torch says the same."""
+        return mapped(tree, Token, lambda token: self._sample(token.type))
 
-    def _sample(self, x: torch.Tensor, number: int = 0) -> torch.Tensor:
+    def _sample(self, kind: Type, number: int = 0) -> torch.Tensor:
         """number: of several such tensors."""
-        found = self.samples.setdefault(self._type_of(x), [])
-        while len(found) <= number:
-            with self.mode:
-                found.append(aten.detach.default(x))
+        found = self.samples.setdefault(kind, [])
+        with self.mode, torch.no_grad():
+            while len(found) <= number:
+                found.append(_made(kind))
         return found[number]
 
     def _operands(self, tree: Any) -> list[torch.Tensor]:
-        """A tensor for each in the tree, no two of which are the same."""
-        counts: collections.Counter[Any] = collections.Counter()
+        """A tensor for each token in the tree, no two of which are the same."""
+        counts: collections.Counter[Type] = collections.Counter()
         found = []
-        for x in tensors_of(tree):
-            kind = self._type_of(x)
-            found.append(self._sample(x, counts[kind]))
-            counts[kind] += 1
+        for token in leaves_of(tree, Token):
+            found.append(self._sample(token.type, counts[token.type]))
+            counts[token.type] += 1
         return found
-
-    def _key(self, tree: Any) -> Any:
-        return key_of(tree, self._type_of)
 
     def of(self, call: Call) -> _Template:
         """The template of a call."""
-        key = (call.op, self._key(call.args), self._key(call.kwargs))
+        key = (call.op, key_of(call.args), key_of(call.kwargs))
         found = self.found.get(key)
         if found is None:
             found = self.found[key] = self._is_plain(call.op) and self._plain(call) or self._traced(call)
         return found
 
-    def inverse_of(self, call: Call, place: int, part: int, view: torch.Tensor) -> _Template:
+    def inverse_of(self, call: Call, place: int, part: int, view: Token) -> _Template:
         """The template of what a tensor becomes that is operand `place` of a call, when what the call gives as `part`
         gets another value, which is the last operand.
         """
-        key = (call.op, self._key(call.args), self._key(call.kwargs), place, part, self._key(view))
+        key = (call.op, key_of(call.args), key_of(call.kwargs), place, part, view.type)
         found = self.found.get(key)
         if found is None:
             found = self.found[key] = self._traced(call, place, part, view)
@@ -171,41 +147,75 @@ class Templates:
     def _plain(self, call: Call) -> _Template:
         """Of an op that stays as it is. Two operands may be one tensor here and not in the next call."""
         places = itertools.count()
-        args, kwargs = _mapped(
-            (call.args, call.kwargs), lambda leaf: _Ref(next(places)) if isinstance(leaf, torch.Tensor) else leaf
-        )
+        args, kwargs = mapped([call.args, call.kwargs], Token, lambda _: _Ref(next(places)))
         place = next(places)
-        is_one = isinstance(call.result, torch.Tensor)
-        parts = [] if is_one else [part for part, x in enumerate(call.result) if isinstance(x, torch.Tensor)]
+        is_one = isinstance(call.result, Token)
+        parts = [] if is_one else [part for part, token in enumerate(call.result) if token is not None]
         results = [_Ref(place)] if is_one else [_Ref(place, part) for part in parts]
         return _Template([_Entry(call.op, args, kwargs, self.sample(call.result))], results, [])
 
-    def _traced(self, call: Call, place: int = 0, part: int = 0, view: torch.Tensor | None = None) -> _Template:
+    def _traced(self, call: Call, place: int = 0, part: int = 0, view: Token | None = None) -> _Template:
         """By torch's own functionalization and decompositions; with a view the inverse of a call."""
         operands = self._operands((call.args, call.kwargs, view))
         recorder = Recorder(self.mode, self.decompositions)
+        tokens = [recorder.enter(x) for x in operands]
         try:
             with self.mode, recorder, torch.no_grad():
                 torch._enable_functionalization(reapply_views=True)
                 try:
                     wrapped = [torch._to_functional_tensor(x) for x in operands]
                     following = iter(wrapped)
-                    args, kwargs = _mapped(
-                        (call.args, call.kwargs), lambda leaf: next(following) if isinstance(leaf, torch.Tensor) else leaf
-                    )
-                    results = list(tensors_of(call.op(*args, **kwargs)))
+                    args, kwargs = mapped([call.args, call.kwargs], Token, lambda _: next(following))
+                    results = list(leaves_of(call.op(*args, **kwargs), torch.Tensor))
                     if view is None:
-                        written = list(written_by(call.op, args, kwargs))
+                        written = list(leaves_of(written_by(call.op, args, kwargs), torch.Tensor))
                     else:
                         torch._functionalize_replace(results[part], operands[-1])
                         torch._functionalize_commit_update(results[part])
                         results, written = [], [wrapped[place]]
-                    results, written = (list(map(_unwrapped, tensors)) for tensors in (results, written))
+                    results, written = (
+                        [recorder.token(_unwrapped(x)) for x in tensors] for tensors in (results, written)
+                    )
                 finally:
                     torch._disable_functionalization()
         except (DataDependentOutputException, NotImplementedError) as error:
             raise UnsupportedError(f"'{call.op}' can not be taken apart: {error}", call.site or Site()) from error
-        return _template(operands, recorder.calls, results, written)
+        return self._template(tokens, recorder.calls, results, written)
+
+    def _template(
+        self, operands: Sequence[Token], calls: Sequence[Call], results: Sequence[Token], written: Sequence[Token]
+    ) -> _Template:
+        """Of calls those that results and what is written follow from."""
+        refs: dict[Token, Any] = {token: _Ref(at) for at, token in enumerate(operands)}
+        entries: list[_Entry | None] = []
+
+        def ref(token: Token) -> Any:
+            return refs[token] if token.constant is None else token
+
+        for call in calls:
+            if call.op in _LIFTS or call.op in _SAME:
+                refs[call.result] = ref(call.args[0])
+                continue
+            place = len(operands) + len(entries)
+            args, kwargs = mapped([call.args, call.kwargs], Token, ref)
+            entries.append(_Entry(call.op, args, kwargs, self.sample(call.result)))
+            if isinstance(call.result, Token):
+                refs[call.result] = _Ref(place)
+            else:
+                refs.update({token: _Ref(place, part) for part, token in enumerate(call.result)})
+        found = _Template(entries, list(map(ref, results)), list(map(ref, written)))
+        _prune(found, len(operands))
+        return found
+
+
+def _made(kind: Type) -> torch.Tensor:
+    """A tensor of a type, with memory of its own."""
+    if kind.is_all():
+        return torch.empty_strided(kind.shape, kind.stride, dtype=kind.dtype, device=kind.device)
+    memory = torch.empty(kind.size // kind.dtype.itemsize, dtype=kind.dtype, device=kind.device)
+    found = memory.as_strided(kind.shape, kind.stride, kind.offset)
+    found = found.conj() if kind.is_conj else found
+    return torch._neg_view(found) if kind.is_neg else found
 
 
 def _unwrapped(x: torch.Tensor) -> torch.Tensor:
@@ -215,49 +225,20 @@ def _unwrapped(x: torch.Tensor) -> torch.Tensor:
     return torch._from_functional_tensor(x)
 
 
-def _template(
-    operands: Sequence[torch.Tensor],
-    calls: Sequence[Call],
-    results: Sequence[torch.Tensor],
-    written: Sequence[torch.Tensor],
-) -> _Template:
-    """Of calls those that results and what is written follow from."""
-    refs: dict[int, Any] = {id(x): _Ref(at) for at, x in enumerate(operands)}
-    entries: list[_Entry | None] = []
-
-    def ref(leaf: Any) -> Any:
-        return refs[id(leaf)] if isinstance(leaf, FakeTensor) else leaf
-
-    for call in calls:
-        if call.op in _LIFTS or call.op in _SAME:
-            refs[id(call.result)] = ref(call.args[0])
-            continue
-        place = len(operands) + len(entries)
-        entries.append(_Entry(call.op, _mapped(call.args, ref), _mapped(call.kwargs, ref), call.result))
-        if isinstance(call.result, torch.Tensor):
-            refs[id(call.result)] = _Ref(place)
-        else:
-            refs.update({id(x): _Ref(place, part) for part, x in enumerate(call.result)})
-    found = _Template(entries, list(map(ref, results)), list(map(ref, written)))
-    _prune(found, len(operands))
-    return found
-
-
 def _prune(template: _Template, operands: int) -> None:
     """Drops the entries that no result follows from."""
     needed: set[int] = set()
 
-    def need(leaf: Any) -> None:
-        if isinstance(leaf, _Ref):
-            needed.add(leaf.place - operands)
+    def need(tree: Any) -> None:
+        needed.update(leaf.place - operands for leaf in leaves_of(tree, _Ref))
 
-    _mapped([template.results, template.written], need)
+    need([template.results, template.written])
     for at in reversed(range(len(template.entries))):
         entry = template.entries[at]
         if at not in needed:
             template.entries[at] = None
         elif entry is not None:
-            _mapped([entry.args, entry.kwargs], need)
+            need([entry.args, entry.kwargs])
 
 
 def _meta(site: Site | None, value: Any) -> dict[str, Any]:
@@ -269,7 +250,7 @@ class _Filled:
 
     def __init__(
         self, graph: torch.fx.Graph, template: _Template, operands: Sequence[torch.fx.Node], site: Site | None,
-        constant: Callable[[torch.Tensor], torch.fx.Node],
+        constant: Callable[[Token], torch.fx.Node],
     ) -> None:  # fmt: skip
         self.graph, self.site, self.constant = graph, site, constant
         self.nodes: list[Any] = list(operands)
@@ -277,7 +258,7 @@ class _Filled:
         for entry in template.entries:
             node = None
             if entry is not None:
-                args, kwargs = _mapped(entry.args, self._node_of), _mapped(entry.kwargs, self._node_of)
+                args, kwargs = mapped([entry.args, entry.kwargs], (_Ref, Token), self._node_of)
                 name = graph._target_to_str(entry.op.overloadpacket.__name__)
                 node = graph.create_node("call_function", entry.op, tuple(args), kwargs, name)
                 node.meta = _meta(site, entry.value)
@@ -285,10 +266,8 @@ class _Filled:
         self.results, self.written = (list(map(self._node_of, refs)) for refs in (template.results, template.written))
 
     def _node_of(self, leaf: Any) -> Any:
-        if isinstance(leaf, torch.Tensor):
+        if isinstance(leaf, Token):
             return self.constant(leaf)
-        if not isinstance(leaf, _Ref):
-            return leaf
         node = self.nodes[leaf.place]
         if leaf.part is None:
             return node
@@ -309,33 +288,31 @@ def prune(graph: torch.fx.Graph) -> None:
 class Functional:
     """Writes the graph."""
 
-    def __init__(self, templates: Templates, inputs: Sequence[torch.Tensor]) -> None:
+    def __init__(self, templates: Templates, inputs: Sequence[Token]) -> None:
         self.templates = templates
         self.graph = torch.fx.Graph()
         self.constants: dict[str, torch.Tensor] = {}
-        self.values: dict[int, _Value] = {}
-        for at, x in enumerate(inputs):
+        self.values: dict[Token, _Value] = {}
+        for at, token in enumerate(inputs):
             node = self.graph.placeholder(f"arg{at}_1")
-            node.meta["val"] = templates.sample(x)
-            self.values[id(x)] = _Value(node, _Memory())
+            node.meta = _meta(None, templates.sample(token))
+            self.values[token] = _Value(node, _Memory())
 
-    def result(self, outputs: Sequence[torch.Tensor]) -> torch.fx.GraphModule:
+    def result(self, outputs: Sequence[Any]) -> torch.fx.GraphModule:
         """The graph of these results, without what they do not need."""
-        nodes = [self._read(self._value(x)) if isinstance(x, torch.Tensor) else x for x in outputs]
-        self.graph.output(nodes)
+        self.graph.output(mapped(outputs, Token, lambda token: self._read(self._value(token))))
         prune(self.graph)
         return _LazyGraphModule(self.constants, self.graph)
 
-    def _value(self, x: torch.Tensor, site: Site | None = None) -> _Value:
-        """The value of a tensor; one that is none of the trace is a constant, which `site` asks for first."""
-        found = self.values.get(id(x))
-        if found is None:
+    def _value(self, token: Token, site: Site | None = None) -> _Value:
+        """The value of a tensor; site: who asks for it."""
+        if token.constant is not None and token not in self.values:
             name = f"_tensor_constant{len(self.constants)}"
-            self.constants[name] = x
+            self.constants[name] = token.constant
             node = self.graph.create_node("get_attr", name)
-            node.meta = _meta(site, x)
-            found = self.values[id(x)] = _Value(node, _Memory(is_constant=True))
-        return found
+            node.meta = _meta(site, token.constant)
+            self.values[token] = _Value(node, _Memory(is_constant=True))
+        return self.values[token]
 
     def _read(self, value: _Value) -> torch.fx.Node:
         """The node that a value has now."""
@@ -355,11 +332,11 @@ class Functional:
         if call.op in _LIFTS or call.op in _SAME:
             value = self._value(call.args[0], call.site)
             is_copy = call.op is aten.lift_fresh_copy.default or call.op in _LIFTS and value.memory.is_constant
-            self.values[id(call.result)] = _Value(self._read(value), _Memory()) if is_copy else value
+            self.values[call.result] = _Value(self._read(value), _Memory()) if is_copy else value
             return
         kind = kind_of(call.op)
-        operands = [self._value(x, call.site) for x in tensors_of((call.args, call.kwargs))]
-        written = [self._value(x, call.site) for x in written_by(call.op, call.args, call.kwargs)]
+        operands = [self._value(token, call.site) for token in leaves_of([call.args, call.kwargs], Token)]
+        written = [self._value(token) for token in leaves_of(written_by(call.op, call.args, call.kwargs), Token)]
         if any(value.memory.is_constant for value in written):
             raise UnsupportedError(
                 f"'{call.op}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "
@@ -371,17 +348,20 @@ class Functional:
         filled = self._filled(template, nodes, call.site)
         for value, node in zip(written, filled.written, strict=True):
             self._write(value, node, call.site)
-        results = list(tensors_of(call.result))
+        results = list(leaves_of(call.result, Token))
         if kind.returns_written:
-            self.values.update({id(x): value for x, value in zip(results, written)})
+            found = written
         elif kind.viewed is None:
-            self.values.update({id(x): _Value(node, _Memory()) for x, node in zip(results, filled.results)})
+            found = [_Value(node, _Memory()) for node in filled.results]
         else:
-            place = len(list(tensors_of(call.args[: kind.viewed])))
+            place = len(list(leaves_of(call.args[: kind.viewed], Token)))
             memory = operands[place].memory
-            for part, (x, node) in enumerate(zip(results, filled.results)):
-                view = _View(operands[place], template, call, nodes, place, part, x)
-                self.values[id(x)] = _Value(node, memory, memory.version, view)
+            found = [
+                _Value(node, memory, memory.version, _View(operands[place], template, call, nodes, place, part, token))
+                for part, (token, node) in enumerate(zip(results, filled.results))
+            ]
+        for token, value in zip(results, found):
+            self.values.setdefault(token, value)
 
     def _write(self, value: _Value, node: torch.fx.Node, site: Site | None) -> None:
         """Gives a tensor another value, and what it is a view of."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, autograd_would_have_decomposed
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from .builder import Site
 
@@ -28,9 +29,45 @@ _REMARKS = (
 )
 
 
+class Type(NamedTuple):
+    """What torch says of a tensor; size: of its memory, in bytes."""
+
+    shape: torch.Size
+    dtype: torch.dtype
+    stride: tuple[int, ...]
+    offset: int
+    size: int
+    device: torch.device
+    is_conj: bool
+    is_neg: bool
+
+    @classmethod
+    def of(cls, x: torch.Tensor) -> Type:
+        return cls(
+            x.shape, x.dtype, x.stride(), x.storage_offset(), x.untyped_storage().nbytes(), x.device, x.is_conj(),
+            x.is_neg(),
+        )  # fmt: skip
+
+    def is_all(self) -> bool:
+        """Whether it has memory of its own, all of which it shows as it is."""
+        count = 1 + sum((extent - 1) * step for extent, step in zip(self.shape, self.stride)) if 0 not in self.shape else 0
+        return not (self.offset or self.is_conj or self.is_neg) and self.size == count * self.dtype.itemsize
+
+
+@dataclass(eq=False)
+class Token:
+    """Stands for a tensor as it was when an op has made it. constant: the tensor, if it is none of the trace.
+    is_plain: of its numbers nothing is known.
+    """
+
+    type: Type
+    constant: torch.Tensor | None = None
+    is_plain: bool = True
+
+
 @dataclass
 class Call:
-    """A call of an op. args, kwargs, result: with the tensors of the trace in them. site: who asked for it."""
+    """A call of an op, in which tokens stand for tensors. site: who asked for it."""
 
     op: Any
     args: Any
@@ -91,25 +128,36 @@ def kind_of(op: Any) -> Kind:
     )  # fmt: skip
 
 
-def tensors_of(tree: Any) -> Iterator[torch.Tensor]:
-    """The tensors in nested lists, tuples and dicts."""
-    if isinstance(tree, torch.Tensor):
+def leaves_of(tree: Any, kind: Any) -> Iterator[Any]:
+    """What is of a kind in nested lists, tuples and dicts."""
+    if isinstance(tree, kind):
         yield tree
     elif isinstance(tree, (list, tuple)):
         for part in tree:
-            yield from tensors_of(part)
+            yield from leaves_of(part, kind)
     elif isinstance(tree, dict):
         for part in tree.values():
-            yield from tensors_of(part)
+            yield from leaves_of(part, kind)
 
 
-def written_by(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
-    """The tensors that a call writes to."""
-    for place in kind_of(op).written:
-        if isinstance(place, str):
-            yield from tensors_of(kwargs.get(place))
-        elif place < len(args):
-            yield from tensors_of(args[place])
+def mapped(tree: Any, kind: Any, function: Callable[[Any], Any]) -> Any:
+    """Nested lists, tuples and dicts with the function of what is of a kind in its place."""
+    if isinstance(tree, kind):
+        return function(tree)
+    if isinstance(tree, (list, tuple)):
+        return [mapped(part, kind, function) for part in tree]
+    if isinstance(tree, dict):
+        return {name: mapped(part, kind, function) for name, part in tree.items()}
+    return tree
+
+
+def written_by(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments that a call writes to."""
+    return [
+        kwargs.get(place) if isinstance(place, str) else args[place]
+        for place in kind_of(op).written
+        if isinstance(place, str) or place < len(args)
+    ]
 
 
 class Mode(TorchDispatchMode):
@@ -120,14 +168,14 @@ class Mode(TorchDispatchMode):
         return False
 
 
-def key_of(tree: Any, type_of: Callable[[torch.Tensor], Any]) -> Any:
-    """Of arguments what results follow from, but for the numbers in tensors."""
-    if isinstance(tree, torch.Tensor):
-        return type_of(tree)
+def key_of(tree: Any) -> Any:
+    """Of arguments with tokens what a result's type follows from."""
+    if isinstance(tree, Token):
+        return tree.type
     if isinstance(tree, (list, tuple)):
-        return tuple([key_of(part, type_of) for part in tree])
+        return tuple([key_of(part) for part in tree])
     if isinstance(tree, dict):
-        return tuple([(name, key_of(part, type_of)) for name, part in tree.items()])
+        return tuple([(name, key_of(part)) for name, part in tree.items()])
     # Numbers that are equal may be of two types, and zeros of two signs.
     return repr(tree) if isinstance(tree, (float, complex)) else (type(tree), tree)
 
@@ -141,8 +189,7 @@ def _view_of(op: Any) -> Any:
     return next(found for found in overloads if [entry.name for entry in found._schema.arguments] == names)
 
 
-class _UnknownError(Exception):
-    """A tensor of which more is to be known than its type."""
+_FIRST, _UNKNOWN = "the first argument", "unknown"
 
 
 class _Results:
@@ -155,74 +202,72 @@ class _Results:
         self.mode = mode
         self.found: dict[Any, Any] = {}
 
-    def _type_of(self, x: torch.Tensor) -> Any:
-        if type(x) is not FakeTensor or x.fake_mode is not self.mode or x.constant is not None:
-            raise _UnknownError
-        return x.shape, x.dtype, x.stride(), x.storage_offset(), x.fake_device, x.is_conj(), x.is_neg()
-
-    def of(self, func: Any, args: Any, kwargs: Any) -> Any:
-        try:
-            key = (
-                func, torch.get_default_dtype(), torch.is_inference_mode_enabled(), key_of(args, self._type_of),
-                key_of(kwargs, self._type_of),
-            )  # fmt: skip
-            known = self.found.get(key)
-        except (_UnknownError, TypeError):
-            return func(*args, **kwargs)
+    def of(self, call: Call, args: Any, kwargs: Any) -> Any:
+        """The result of a call with these arguments."""
+        if not all(token.is_plain for token in leaves_of((call.args, call.kwargs), Token)):
+            return call.op(*args, **kwargs)
+        surroundings = torch.get_default_dtype(), torch.is_inference_mode_enabled()
+        key = call.op, surroundings, key_of(call.args), key_of(call.kwargs)
+        known = self.found.get(key)
         if known is None:
-            result = func(*args, **kwargs)
-            try:
-                self.found[key] = self._layout(result, args)
-            except _UnknownError:
-                self.found[key] = _UnknownError
+            result = call.op(*args, **kwargs)
+            self.found[key] = self._found(result, args)
             return result
-        return func(*args, **kwargs) if known is _UnknownError else self._made(known, args)
-
-    def _layout(self, result: Any, args: Any) -> Any:
-        """What is to be made for the next call."""
-        if isinstance(result, (list, tuple)):
-            return [self._layout(part, args) for part in result]
-        if result is None:
-            return _NOTHING
-        if not isinstance(result, torch.Tensor):
-            raise _UnknownError
-        if args and result is args[0]:
-            return _FIRST
-        shape, dtype, stride, offset, device, is_conj, is_neg = self._type_of(result)
-        extent = 1 + sum((size - 1) * step for size, step in zip(shape, stride)) if result.numel() else 0
-        is_whole = result.untyped_storage().nbytes() == extent * result.element_size()
-        if offset or is_conj or is_neg or result.layout != torch.strided or not is_whole:
-            raise _UnknownError
-        return shape, stride, dtype, device
-
-    def _made(self, known: Any, args: Any) -> Any:
+        if known is _UNKNOWN:
+            return call.op(*args, **kwargs)
         if known is _FIRST:
             return args[0]
-        if known is _NOTHING:
+        return self._made(known) if isinstance(known, Type) else tuple(map(self._made, known))
+
+    def _found(self, result: Any, args: Any) -> Any:
+        """What is to be made for the next call."""
+        if args and result is args[0]:
+            return _FIRST
+        if isinstance(result, (list, tuple)):
+            parts = [part if part is None else self._found(part, ()) for part in result]
+            return _UNKNOWN if _UNKNOWN in parts else parts
+        if type(result) is not FakeTensor or result.fake_mode is not self.mode or result.constant is not None:
+            return _UNKNOWN
+        found = Type.of(result)
+        return found if found.is_all() and result.layout == torch.strided else _UNKNOWN
+
+    def _made(self, known: Type | None) -> torch.Tensor | None:
+        if known is None:
             return None
-        if isinstance(known, list):
-            return tuple([self._made(part, args) for part in known])
-        shape, stride, dtype, device = known
         with torch._C._DisableTorchDispatch():
-            found = torch.empty_strided(shape, stride, dtype=dtype, device="meta")
-        return FakeTensor(self.mode, found, device)
-
-
-_FIRST, _NOTHING = "the first argument", "nothing"
+            found = torch.empty_strided(known.shape, known.stride, dtype=known.dtype, device="meta")
+        return FakeTensor(self.mode, found, known.device)
 
 
 class Recorder(Mode):
-    """While it lasts, lists the ops that run, but for those of a table, which are taken apart."""
+    """While it lasts, lists the ops that run, but for those of a table, which are taken apart.
+
+    It holds no tensor of the trace: torch hands on what nobody else holds, and copies it otherwise.
+    """
 
     def __init__(self, mode: FakeTensorMode, table: Mapping[Any, Callable[..., Any]]) -> None:
         super().__init__()
         self.mode, self.table = mode, table
-        # Tensors that come from outside.
-        self.inputs: list[torch.Tensor] = []
         self.calls: list[Call] = []
         # Who asks for the ops that follow.
         self.site: Site | None = None
+        self._tokens: Any = WeakTensorKeyDictionary()
+        # Of tensors that are none of the trace, by their identity.
+        self._constants: dict[int, Token] = {}
         self._results = _Results(mode)
+
+    def enter(self, x: torch.Tensor) -> Token:
+        """A token for a tensor that is there, or has changed its shape."""
+        is_plain = type(x) is FakeTensor and x.fake_mode is self.mode and x.constant is None
+        found = self._tokens[x] = Token(Type.of(x), is_plain=is_plain)
+        return found
+
+    def token(self, x: torch.Tensor) -> Token:
+        """The token of a tensor as it is now; of one that is none of the trace it is a constant."""
+        found = self._tokens.get(x) or self._constants.get(id(x))
+        if found is None:
+            found = self._constants[id(x)] = Token(Type.of(x), x, is_plain=False)
+        return found
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -241,50 +286,39 @@ class Recorder(Mode):
                 found = func.decompose(*args, **kwargs)
             if found is not NotImplemented:
                 return found
+        return self._record(func, kind, args, kwargs)
+
+    def _record(self, func: Any, kind: Kind, args: Any, kwargs: Any) -> Any:
+        own, named = (mapped(part, torch.Tensor, self.token) for part in (args, kwargs))
+        call = Call(func, own, named, None, self.site)
+        result = self._results.of(call, args, kwargs) if kind.is_repeatable else func(*args, **kwargs)
         if kind.is_reshaping:
-            return self._reshape(func, args, kwargs)
-        shapes = [(out, out.shape) for name, out in kwargs.items() if kind.has_outputs and name in kind.written]
-        result = self._results.of(func, args, kwargs) if kind.is_repeatable else func(*args, **kwargs)
-        for out, shape in shapes:
-            if out.shape != shape:
-                self._resize(out, shape)
-        if kind.written or next(tensors_of(result), None) is not None:
-            self.calls.append(Call(func, args, kwargs, result, self.site))
+            self._reshaped(call, args[0])
+            return result
+        if kind.has_outputs:
+            for out in leaves_of(written_by(func, args, kwargs), torch.Tensor):
+                if out.shape != self.token(out).type.shape:
+                    self._resized(out)
+            call.kwargs = mapped(kwargs, torch.Tensor, self.token)
+        call.result = mapped(result, torch.Tensor, lambda x: self._tokens.get(x) or self.enter(x))
+        if kind.written or next(leaves_of(call.result, Token), None) is not None:
+            self.calls.append(call)
         return result
 
-    def _replace(self, x: torch.Tensor, stand_in: torch.Tensor) -> None:
-        """What has been recorded of a tensor is of `stand_in`, as the tensor is about to be another one."""
-
-        def replaced(leaf: Any) -> Any:
-            return stand_in if leaf is x else leaf
-
-        self.inputs = [replaced(leaf) for leaf in self.inputs]
-        for call in self.calls:
-            if any(leaf is x for leaf in tensors_of((call.args, call.kwargs, call.result))):
-                call.args, call.kwargs, call.result = pytree.tree_map(replaced, (call.args, call.kwargs, call.result))
-
-    def _reshape(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Records an op that makes its first argument a view as that view of what it was."""
-        x = args[0]
-        with self.mode:
-            before = aten.detach.default(x)
-        result = func(*args, **kwargs)
-        self._replace(x, before)
-        args = (before, *args[1:])
-        if func is aten.set_.source_Tensor:
-            op, args = aten.alias.default, args[1:]
-        elif func is aten.resize_.default:
-            op = aten.resize.default
-            if x.numel() <= before.numel():
-                op, args, kwargs = aten.as_strided.default, (before, x.shape, x.stride()), {}
+    def _reshaped(self, call: Call, x: torch.Tensor) -> None:
+        """Records a call that has made its first argument a view as that view of what it was."""
+        before, call.result = call.args[0], self.enter(x)
+        if call.op is aten.set_.source_Tensor:
+            call.op, call.args = aten.alias.default, call.args[1:]
+        elif call.op is aten.resize_.default and x.numel() <= before.type.shape.numel():
+            call.op, call.args, call.kwargs = aten.as_strided.default, [before, list(x.shape), list(x.stride())], {}
+        elif call.op is aten.resize_.default:
+            call.op = aten.resize.default
         else:
-            op = _view_of(func)
-        self.calls.append(Call(op, args, kwargs, x, self.site))
-        return result
+            call.op = _view_of(call.op)
+        self.calls.append(call)
 
-    def _resize(self, out: torch.Tensor, shape: Sequence[int]) -> None:
-        """An op is about to be recorded that has given a tensor, into which it writes, another shape than this."""
-        with self.mode:
-            before = torch.empty(shape, dtype=out.dtype)
-        self._replace(out, before)
-        self.calls.append(Call(aten.empty.memory_format, (list(out.shape),), {"dtype": out.dtype}, out, self.site))
+    def _resized(self, out: torch.Tensor) -> None:
+        """An op has given a tensor, into which it writes, another shape: nothing is left of what was in it."""
+        shape, keywords = list(out.shape), {"dtype": out.dtype}
+        self.calls.append(Call(aten.empty.memory_format, [shape], keywords, self.enter(out), self.site))

@@ -38,7 +38,7 @@ from .flexible import without_flexible_kernel
 from .functional import SITE, Functional, Templates
 from .optimizers import as_compiled
 from .randomness import Randomness
-from .recording import Recorder, tensors_of
+from .recording import Recorder, leaves_of, mapped
 from .replacing import replaced
 from .sharing import note
 from .subscripts import Subscripts
@@ -337,7 +337,7 @@ class Sources(TorchFunctionMode):
         try:
             result = self._run(func, args, kwargs or {})
             self.subscripts.pass_on()
-            for tensor in tensors_of(result):
+            for tensor in leaves_of(result, torch.Tensor):
                 check_dense(tensor, _callers_site)
                 self._follow(tensor, site)
             return result
@@ -461,7 +461,7 @@ def trace(
     """
     constants = Constants(caller)
     recorder = Recorder(mode, {**_HONEST, **_bodies()})
-    recorder.inputs = list(arguments)
+    inputs = [recorder.enter(argument) for argument in arguments]
     sources = Sources(constants, recorder)
     with _settings():
         with contextlib.ExitStack() as stack:
@@ -476,10 +476,10 @@ def trace(
                 stack.enter_context(context)
             results = function(*arguments[:-1])
             sources.check_known(results)
-        functional = Functional(Templates(mode, decompositions()), recorder.inputs)
+        functional = Functional(Templates(mode, decompositions()), inputs)
         for call in recorder.calls:
             functional.call(call)
-        return functional.result(results), constants.asked
+        return functional.result(mapped(results, torch.Tensor, recorder.token)), constants.asked
 
 
 @contextlib.contextmanager
