@@ -3,8 +3,8 @@
 
 An op is made functional and decomposed by torch itself, once for all calls that differ in their tensors' numbers only:
 what that leaves is a template, which each call fills with its operands. Memory that tensors share is followed here.
-A view knows the tensor that it is a view of; a write to one gives all of these new values, and what else is a view of
-them is taken again when it is read.
+A view knows the tensor that it is a view of. What is written to it is written to that tensor, and all its views are
+taken again when they are read.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Templates:
     def __init__(self, mode: FakeTensorMode, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
         self.mode, self.decompositions = mode, decompositions
         self.found: dict[Any, _Template] = {}
-        # Tensors of which that holds and nothing else.
+        # Of each type tensors of which nothing else is known.
         self.samples: dict[Type, list[torch.Tensor]] = {}
 
     def sample(self, tree: Any) -> Any:
@@ -127,7 +127,7 @@ class Templates:
         key = (call.op, key_of(call.args), key_of(call.kwargs))
         found = self.found.get(key)
         if found is None:
-            found = self.found[key] = self._is_plain(call.op) and self._plain(call) or self._traced(call)
+            found = self.found[key] = self._plain(call) if self._is_plain(call.op) else self._traced(call)
         return found
 
     def inverse_of(self, call: Call, place: int, part: int, view: Token) -> _Template:
@@ -364,15 +364,12 @@ class Functional:
             self.values.setdefault(token, value)
 
     def _write(self, value: _Value, node: torch.fx.Node, site: Site | None) -> None:
-        """Gives a tensor another value, and what it is a view of."""
-        after = [(value, node)]
+        """Gives a tensor another value, and what it is a view of; views are taken again when they are read."""
         while (view := value.view) is not None:
             operands = list(view.operands)
             operands[view.place] = self._read(view.parent)
             inverse = self.templates.inverse_of(view.call, view.place, view.part, view.result)
             node = self._filled(inverse, [*operands, node], site).written[0]
             value = view.parent
-            after.append((value, node))
         value.memory.version += 1
-        for changed, node in after:
-            changed.node, changed.version = node, changed.memory.version
+        value.node, value.version = node, value.memory.version

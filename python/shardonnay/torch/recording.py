@@ -50,7 +50,8 @@ class Type(NamedTuple):
 
     def is_all(self) -> bool:
         """Whether it has memory of its own, all of which it shows as it is."""
-        count = 1 + sum((extent - 1) * step for extent, step in zip(self.shape, self.stride)) if 0 not in self.shape else 0
+        last = sum((extent - 1) * step for extent, step in zip(self.shape, self.stride))
+        count = 0 if 0 in self.shape else last + 1
         return not (self.offset or self.is_conj or self.is_neg) and self.size == count * self.dtype.itemsize
 
 
@@ -89,19 +90,19 @@ class Kind:
     """
 
     is_silent: bool
-    written: tuple[int | str, ...]
-    viewed: int | None
-    is_composite: bool
-    is_reshaping: bool
-    has_outputs: bool
-    returns_written: bool
-    is_repeatable: bool
+    written: tuple[int | str, ...] = ()
+    viewed: int | None = None
+    is_composite: bool = False
+    is_reshaping: bool = False
+    has_outputs: bool = False
+    returns_written: bool = False
+    is_repeatable: bool = False
 
 
 @functools.lru_cache(maxsize=None)
 def kind_of(op: Any) -> Kind:
     if op is torch.ops.prim.device.default or not isinstance(op, torch._ops.OpOverload):
-        return Kind(op is torch.ops.prim.device.default, (), None, False, False, False, False, False)
+        return Kind(is_silent=op is torch.ops.prim.device.default)
     written: list[int | str] = []
     viewed = None
     for place, entry in enumerate(op._schema.arguments):
@@ -111,7 +112,6 @@ def kind_of(op: Any) -> Kind:
             written.append(entry.name if entry.kwarg_only else place)
         else:
             viewed = place
-    is_composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
     is_in_place = written == [0] and len(op._schema.returns) == 1
     returns_written = any(entry.alias_info is not None and entry.alias_info.is_write for entry in op._schema.returns)
     is_reshaping = torch.Tag.inplace_view in op.tags
@@ -123,9 +123,15 @@ def kind_of(op: Any) -> Kind:
         and not any(tag in op.tags for tag in (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape))
     )
     return Kind(
-        str(op).startswith(_REMARKS), tuple(written), viewed, is_composite,
-        is_reshaping, any(isinstance(place, str) for place in written), returns_written, is_repeatable,
-    )  # fmt: skip
+        is_silent=str(op).startswith(_REMARKS),
+        written=tuple(written),
+        viewed=viewed,
+        is_composite=torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"),
+        is_reshaping=is_reshaping,
+        has_outputs=any(isinstance(place, str) for place in written),
+        returns_written=returns_written,
+        is_repeatable=is_repeatable,
+    )
 
 
 def leaves_of(tree: Any, kind: Any) -> Iterator[Any]:
@@ -161,7 +167,7 @@ def written_by(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
 
 
 class Mode(TorchDispatchMode):
-    """A mode whose calls torch does not hide from TorchDynamo, which runs none of them: that takes as long as a call."""
+    """A mode whose calls torch does not hide from TorchDynamo, which sees none of them: it takes as long as a call."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -186,7 +192,7 @@ def _view_of(op: Any) -> Any:
     packet = getattr(aten, op._schema.name.removeprefix("aten::").removesuffix("_"))
     names = [entry.name for entry in op._schema.arguments]
     overloads = [getattr(packet, name) for name in packet.overloads()]
-    return next(found for found in overloads if [entry.name for entry in found._schema.arguments] == names)
+    return next((found for found in overloads if [entry.name for entry in found._schema.arguments] == names), op)
 
 
 _FIRST, _UNKNOWN = "the first argument", "unknown"

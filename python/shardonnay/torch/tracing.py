@@ -220,7 +220,7 @@ def _zeros(size, **keywords):
     return torch.zeros(size, **keywords)
 
 
-_HONEST = {
+_HONEST: dict[Any, Callable[..., Any]] = {
     aten.native_batch_norm.default: _batch_norm,
     aten.linalg_lstsq.default: _lstsq,
     aten._efficientzerotensor.default: _zeros,
