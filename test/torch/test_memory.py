@@ -77,7 +77,7 @@ def test_as_eager(function):
 
 def of_gradients(x):
     y = x * 2
-    y[:, 1:3].sigmoid_()
+    y[:, 1:3].mul_(3)
     y[0] = y[1].clone() * x[2]
     return y
 
