@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from .builder import Site, UnsupportedError
-from .recording import Call, Recorder, Token, Type, key_of, kind_of, leaves_of, mapped, written_by
+from .recording import Call, Recorder, Results, Token, Type, key_of, kind_of, leaves_of, mapped, written_by
 
 aten = torch.ops.aten
 SITE = "shardonnay_site"
@@ -95,8 +95,8 @@ class _Value:
 class Templates:
     """Finds the templates of calls."""
 
-    def __init__(self, mode: FakeTensorMode, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
-        self.mode, self.decompositions = mode, decompositions
+    def __init__(self, fakes: Results, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
+        self.fakes, self.decompositions = fakes, decompositions
         self.found: dict[Any, _Template] = {}
         # Of each type tensors of which nothing else is known.
         self.samples: dict[Type, list[torch.Tensor]] = {}
@@ -108,7 +108,7 @@ class Templates:
     def _sample(self, kind: Type, number: int = 0) -> torch.Tensor:
         """number: of several such tensors."""
         found = self.samples.setdefault(kind, [])
-        with self.mode, torch.no_grad():
+        with self.fakes.mode, torch.no_grad():
             while len(found) <= number:
                 found.append(_made(kind))
         return found[number]
@@ -157,10 +157,10 @@ class Templates:
     def _traced(self, call: Call, place: int = 0, part: int = 0, view: Token | None = None) -> _Template:
         """By torch's own functionalization and decompositions; with a view the inverse of a call."""
         operands = self._operands((call.args, call.kwargs, view))
-        recorder = Recorder(self.mode, self.decompositions)
+        recorder = Recorder(self.fakes, self.decompositions)
         tokens = [recorder.enter(x) for x in operands]
         try:
-            with self.mode, recorder, torch.no_grad():
+            with self.fakes.mode, recorder, torch.no_grad():
                 torch._enable_functionalization(reapply_views=True)
                 try:
                     wrapped = [torch._to_functional_tensor(x) for x in operands]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.utils._pytree as pytree
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
 from torch.utils._python_dispatch import TorchDispatchMode, autograd_would_have_decomposed
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -43,6 +43,8 @@ class Type(NamedTuple):
 
     @classmethod
     def of(cls, x: torch.Tensor) -> Type:
+        if x.layout != torch.strided or x.is_nested:  # it is refused
+            return cls(x.shape, x.dtype, (), 0, -1, x.device, False, False)
         return cls(
             x.shape, x.dtype, x.stride(), x.storage_offset(), x.untyped_storage().nbytes(), x.device, x.is_conj(),
             x.is_neg(),
@@ -85,8 +87,8 @@ class Kind:
     viewed: the place of the argument that its results are views of. is_composite: it may have to be taken apart, as
     autograd does. is_reshaping: it changes the shape or the strides of its first argument. has_outputs: it
     writes to tensors that it is given by name. returns_written: its results are the arguments that it changes.
-    is_repeatable: what torch says of its results follows from what it says of its arguments, and they share no memory
-    with these unless they are the first argument, which it changes.
+    is_repeatable: what torch says of its results follows from what it says of its arguments. They have memory of their
+    own, or are views of the first argument, or are the first argument, which it changes.
     """
 
     is_silent: bool
@@ -118,7 +120,7 @@ def kind_of(op: Any) -> Kind:
     is_repeatable = (
         op.namespace in ("aten", "prims")
         and (not written or is_in_place and returns_written and not is_reshaping)
-        and viewed is None
+        and viewed in (None, 0)
         and len(op._schema.returns) > 0
         and not any(tag in op.tags for tag in (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape))
     )
@@ -198,15 +200,18 @@ def _view_of(op: Any) -> Any:
 _FIRST, _UNKNOWN = "the first argument", "unknown"
 
 
-class _Results:
+class Results:
     """The results of ops as fake tensors, which are found once for all calls alike.
 
     FakeTensorMode's own memory, which does the same for more ops, takes longer for its keys than a call here.
     """
 
+    # Of all traces.
+    found: ClassVar[dict[Any, Any]] = {}
+
     def __init__(self, mode: FakeTensorMode) -> None:
         self.mode = mode
-        self.found: dict[Any, Any] = {}
+        mode.cache_enabled = False
 
     def of(self, call: Call, args: Any, kwargs: Any) -> Any:
         """The result of a call with these arguments."""
@@ -215,33 +220,40 @@ class _Results:
         surroundings = torch.get_default_dtype(), torch.is_inference_mode_enabled()
         key = call.op, surroundings, key_of(call.args), key_of(call.kwargs)
         known = self.found.get(key)
+        base = args[0] if kind_of(call.op).viewed == 0 else None
         if known is None:
             result = call.op(*args, **kwargs)
-            self.found[key] = self._found(result, args)
+            self.found[key] = _FIRST if args and result is args[0] else self._found(result, base)
             return result
         if known is _UNKNOWN:
             return call.op(*args, **kwargs)
         if known is _FIRST:
             return args[0]
-        return self._made(known) if isinstance(known, Type) else tuple(map(self._made, known))
+        return self._made(known, base) if isinstance(known, Type) else [self._made(part, base) for part in known]
 
-    def _found(self, result: Any, args: Any) -> Any:
-        """What is to be made for the next call."""
-        if args and result is args[0]:
-            return _FIRST
+    def _found(self, result: Any, base: torch.Tensor | None) -> Any:
+        """What is to be made for the next call, as a view of `base` if there is one."""
         if isinstance(result, (list, tuple)):
-            parts = [part if part is None else self._found(part, ()) for part in result]
+            parts = [part if part is None else self._found(part, base) for part in result]
             return _UNKNOWN if _UNKNOWN in parts else parts
         if type(result) is not FakeTensor or result.fake_mode is not self.mode or result.constant is not None:
             return _UNKNOWN
         found = Type.of(result)
-        return found if found.is_all() and result.layout == torch.strided else _UNKNOWN
+        if base is None:
+            return found if found.is_all() and result.layout == torch.strided else _UNKNOWN
+        is_shown = result.untyped_storage()._cdata == base.untyped_storage()._cdata
+        is_alike = found._replace(shape=base.shape, stride=base.stride(), offset=base.storage_offset()) == Type.of(base)
+        return found if is_shown and is_alike else _UNKNOWN
 
-    def _made(self, known: Type | None) -> torch.Tensor | None:
+    def _made(self, known: Type | None, base: torch.Tensor | None) -> torch.Tensor | None:
         if known is None:
             return None
-        with torch._C._DisableTorchDispatch():
-            found = torch.empty_strided(known.shape, known.stride, dtype=known.dtype, device="meta")
+        if base is not None:
+            with in_kernel_invocation_manager(self.mode):
+                found = torch.as_strided(base, known.shape, known.stride, known.offset)
+        else:
+            with torch._C._DisableTorchDispatch():
+                found = torch.empty_strided(known.shape, known.stride, dtype=known.dtype, device="meta")
         return FakeTensor(self.mode, found, known.device)
 
 
@@ -251,20 +263,19 @@ class Recorder(Mode):
     It holds no tensor of the trace: torch hands on what nobody else holds, and copies it otherwise.
     """
 
-    def __init__(self, mode: FakeTensorMode, table: Mapping[Any, Callable[..., Any]]) -> None:
+    def __init__(self, results: Results, table: Mapping[Any, Callable[..., Any]]) -> None:
         super().__init__()
-        self.mode, self.table = mode, table
+        self.results, self.table = results, table
         self.calls: list[Call] = []
         # Who asks for the ops that follow.
         self.site: Site | None = None
         self._tokens: Any = WeakTensorKeyDictionary()
         # Of tensors that are none of the trace, by their identity.
         self._constants: dict[int, Token] = {}
-        self._results = _Results(mode)
 
     def enter(self, x: torch.Tensor) -> Token:
         """A token for a tensor that is there, or has changed its shape."""
-        is_plain = type(x) is FakeTensor and x.fake_mode is self.mode and x.constant is None
+        is_plain = type(x) is FakeTensor and x.fake_mode is self.results.mode and x.constant is None
         found = self._tokens[x] = Token(Type.of(x), is_plain=is_plain)
         return found
 
@@ -297,7 +308,7 @@ class Recorder(Mode):
     def _record(self, func: Any, kind: Kind, args: Any, kwargs: Any) -> Any:
         own, named = (mapped(part, torch.Tensor, self.token) for part in (args, kwargs))
         call = Call(func, own, named, None, self.site)
-        result = self._results.of(call, args, kwargs) if kind.is_repeatable else func(*args, **kwargs)
+        result = self.results.of(call, args, kwargs) if kind.is_repeatable else func(*args, **kwargs)
         if kind.is_reshaping:
             self._reshaped(call, args[0])
             return result

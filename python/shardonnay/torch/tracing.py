@@ -38,7 +38,7 @@ from .flexible import without_flexible_kernel
 from .functional import SITE, Functional, Templates
 from .optimizers import as_compiled
 from .randomness import Randomness
-from .recording import Recorder, leaves_of, mapped
+from .recording import Recorder, Results, leaves_of, mapped
 from .replacing import replaced
 from .sharing import note
 from .subscripts import Subscripts
@@ -460,7 +460,8 @@ def trace(
     values by the place of their argument, those whose numbers Python has asked for, and where.
     """
     constants = Constants(caller)
-    recorder = Recorder(mode, {**_HONEST, **_bodies()})
+    fakes = Results(mode)
+    recorder = Recorder(fakes, {**_HONEST, **_bodies()})
     inputs = [recorder.enter(argument) for argument in arguments]
     sources = Sources(constants, recorder)
     with _settings():
@@ -476,7 +477,7 @@ def trace(
                 stack.enter_context(context)
             results = function(*arguments[:-1])
             sources.check_known(results)
-        functional = Functional(Templates(mode, decompositions()), inputs)
+        functional = Functional(Templates(fakes, decompositions()), inputs)
         for call in recorder.calls:
             functional.call(call)
         return functional.result(mapped(results, torch.Tensor, recorder.token)), constants.asked
