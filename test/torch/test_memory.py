@@ -43,7 +43,7 @@ def reshaped_in_place(x):
     before = x[0]
     x.t_()
     x.unsqueeze_(0).transpose_(1, 2).mul_(2)
-    x.squeeze_(0)
+    x.unsqueeze_(-1).squeeze_((0, -1))
     other = torch.empty(0)
     torch.add(x, 1, out=other)
     other.resize_(3, 2)

@@ -192,9 +192,12 @@ def key_of(tree: Any) -> Any:
 def _view_of(op: Any) -> Any:
     """Of an op that makes its first argument a view of what it was, the op that has this view as its result."""
     packet = getattr(aten, op._schema.name.removeprefix("aten::").removesuffix("_"))
-    names = [entry.name for entry in op._schema.arguments]
+
+    def taken(found: Any) -> list[tuple[str, str]]:
+        return [(entry.name, str(entry.type)) for entry in found._schema.arguments]
+
     overloads = [getattr(packet, name) for name in packet.overloads()]
-    return next((found for found in overloads if [entry.name for entry in found._schema.arguments] == names), op)
+    return next((found for found in overloads if taken(found) == taken(op)), op)
 
 
 _FIRST, _UNKNOWN = "the first argument", "unknown"
