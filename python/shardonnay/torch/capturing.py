@@ -14,6 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from . import lowering
 from .attributes import restored
 from .builder import UnsupportedError
+from .functional import prune
 from .randomness import Randomness, warned
 from .tracing import trace
 from .trees import named_leaves
@@ -156,7 +157,7 @@ def captured(
         if kind == "buffer"
     }
     with restored(model), warned():
-        graph, asked = trace(flat, fakes, randomness, model, buffers)
+        graph, asked = trace(flat, fakes, mode, randomness, model, buffers)
     inputs.constants.update({name: value.detach().clone() for name, value in buffers.values() if name in asked})
     found = _assembled(graph, inputs, made)
     for entry in found.results:
@@ -191,7 +192,7 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
             _check_type(updates, before[updates], value)
         results.append(Returned(name, tuple(value.shape), value.dtype, updates))
     output.args = (tuple(nodes),)
-    graph.graph.eliminate_dead_code()
+    prune(graph.graph)
     graph.recompile()
     arguments = [
         Argument(name, kind, tuple(node.meta["val"].shape), node.meta["val"].dtype)

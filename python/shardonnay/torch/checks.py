@@ -17,7 +17,8 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from .recording import Mode
 
 aten = torch.ops.aten
 _TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
@@ -28,7 +29,7 @@ _BETWEEN = ("__torch_function__", "__torch_dispatch__")
 _Span = tuple[int, int, int, int]
 
 
-class Checks(TorchDispatchMode):
+class Checks(Mode):
     """While it lasts, the truth of a tensor that a check asks for is that for which the check passes."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

@@ -13,10 +13,11 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .builder import Site
+from .recording import Mode, leaves_of, written_by
 
 aten = torch.ops.aten
 # Masks of long sequences have their millions of elements; what is larger asks for more than it is worth.
@@ -40,15 +41,10 @@ def _changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
     """The tensors that a call writes to."""
     if func is aten.native_batch_norm.default:  # its schema does not say it
         return [leaf for leaf in args[3:5] if leaf is not None]
-    if not isinstance(func, torch._ops.OpOverload) or not func._schema.is_mutable:
-        return []
-    given = dict(zip((argument.name for argument in func._schema.arguments), args)) | dict(kwargs)
-    names = [entry.name for entry in func._schema.arguments if entry.alias_info and entry.alias_info.is_write]
-    leaves = pytree.tree_leaves([given.get(name) for name in names])
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return list(leaves_of(written_by(func, args, kwargs), torch.Tensor))
 
 
-class Constants(TorchDispatchMode):
+class Constants(Mode):
     """While it lasts, computes what follows from constants, and answers what asks for their numbers."""
 
     def __init__(self, caller: Callable[[], tuple[str, int]]) -> None:
@@ -107,6 +103,8 @@ class Constants(TorchDispatchMode):
 
     def _given(self, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """The arguments of a call with numbers, None if those of one are not known."""
+        if any(isinstance(x, FakeTensor) and x not in self.values for x in leaves_of((args, kwargs), torch.Tensor)):
+            return None
         leaves, spec = pytree.tree_flatten((args, kwargs))
         found = [self.value(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         if any(value is None and leaf is not None for value, leaf in zip(found, leaves)):
@@ -156,13 +154,16 @@ class Constants(TorchDispatchMode):
                 self.lost[storage._cdata] = storage
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func is torch.ops.prim.device.default and isinstance(args[0], FakeTensor):  # autograd asks it all the time
+            return args[0].fake_device
         kwargs = kwargs or {}
         is_followed = isinstance(func, torch._ops.OpOverload) and not any(tag in func.tags for tag in _UNKNOWN)
         given = self._given(args, kwargs) if is_followed and "empty" not in func.__name__ else None
         if given is not None and _asks(func, given[0]):
             return self._answer(func, given)
         result = func(*args, **kwargs)
-        for leaf in _changed(func, args, kwargs):
+        changed = _changed(func, args, kwargs)
+        for leaf in changed:
             storage = leaf.untyped_storage()
             self.written[storage._cdata] = storage
         if func in _DRAWING and result.numel() == 1:

@@ -55,7 +55,13 @@ class _Lowering:
     def value(self, argument: Any) -> Any:
         return torch.fx.node.map_arg(argument, lambda node: self.values[node])
 
+    def locate(self, node: torch.fx.Node) -> None:
+        """What is written next is of a node."""
+        self.builder.site = site_of(node)
+        self.builder.location = self.builder.site.location(node.name)
+
     def constant(self, node: torch.fx.Node) -> Value:
+        self.locate(node)
         found: Any = self.graph
         for part in str(node.target).split("."):
             found = getattr(found, part)
@@ -69,9 +75,7 @@ class _Lowering:
         function = written(node.target)
         if function is None:
             raise _refuse(node)
-        site = site_of(node)
-        self.builder.site = site
-        self.builder.location = site.location(node.name)
+        self.locate(node)
         args = [self.value(argument) for argument in node.args]
         keywords = {name: self.value(argument) for name, argument in node.kwargs.items()}
         if node.target in _BY_MEMORY:

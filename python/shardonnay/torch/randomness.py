@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from .recording import Mode
 from .replacing import replaced
 
 aten = torch.ops.aten
@@ -124,7 +124,7 @@ class Randomness:
         return (radius * torch.cos(2 * math.pi * self.uniform(size, wide))).to(dtype)
 
 
-class _Replacing(TorchDispatchMode):
+class _Replacing(Mode):
     def __init__(self, randomness: Randomness) -> None:
         super().__init__()
         self.randomness = randomness

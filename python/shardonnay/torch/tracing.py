@@ -1,12 +1,13 @@
 """A Python function of tensors as one functional graph of core aten ops, each with the user's line.
 
-It is traced twice by `make_fx`, on fake tensors. The first trace sees what runs: torch's autograd, optimizers,
-mutations, recomputation. The second makes it functional and decomposes what the table of ops (aten/) has no entry for.
+It runs once, on fake tensors: what torch's autograd and optimizers do, mutations and recomputation are recorded op by
+op (recording.py), and then written as a graph without mutations, of what the table of ops (aten/) has (functional.py).
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -15,11 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.fx.traceback as fx_traceback
 from torch._decomp import core_aten_decompositions, decomposition_table, get_decompositions
 from torch._library.custom_ops import OPDEFS
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
-from torch.fx.experimental.proxy_tensor import make_fx
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.overrides import TorchFunctionMode
@@ -36,8 +35,10 @@ from .constants import Constants
 from .covariance import WITHOUT_QUESTIONS
 from .dense import WITHOUT_SPARSE_GRADIENTS, check_dense, without_nesting
 from .flexible import without_flexible_kernel
+from .functional import SITE, Functional, Templates
 from .optimizers import as_compiled
 from .randomness import Randomness
+from .recording import Recorder, Results, leaves_of, mapped
 from .replacing import replaced
 from .sharing import note
 from .subscripts import Subscripts
@@ -45,7 +46,6 @@ from .subscripts import Subscripts
 aten = torch.ops.aten
 # Frames of these folders are nobody's model; torchvision's are, whose folder begins as torch's.
 _FOLDERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parent}{os.sep}", str(contextlib.__file__))
-_SITE = "shardonnay_site"
 
 # What the decompositions that torch calls core leave, and other decompositions of torch's take apart.
 _FURTHER = [
@@ -110,8 +110,9 @@ _KEPT = [
 ]
 
 
-def decompositions() -> dict[Any, Callable[..., Any]]:
-    """torch's own decompositions, as far as the table of ops needs them."""
+@functools.lru_cache(maxsize=1)
+def _decompositions(entries: int, known: int) -> dict[Any, Callable[..., Any]]:
+    """torch's own decompositions, as far as the table of ops needs them; of so many entries and decompositions."""
     table = dict(core_aten_decompositions())
     table.update(get_decompositions(_FURTHER))
     for packet in _KEPT:
@@ -124,6 +125,11 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     # Its logsumexp is wrong, and with it the gradients.
     del table[aten._scaled_dot_product_flash_attention_for_cpu.default]
     return table
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """torch's own decompositions, as far as the table of ops needs them."""
+    return _decompositions(len(TABLE), len(decomposition_table))
 
 
 def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
@@ -214,7 +220,7 @@ def _zeros(size, **keywords):
     return torch.zeros(size, **keywords)
 
 
-_HONEST = {
+_HONEST: dict[Any, Callable[..., Any]] = {
     aten.native_batch_norm.default: _batch_norm,
     aten.linalg_lstsq.default: _lstsq,
     aten._efficientzerotensor.default: _zeros,
@@ -251,14 +257,6 @@ def _callers_site() -> Site:
     return Site(*caller())
 
 
-def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
-    if isinstance(result, torch.Tensor):
-        yield result
-    elif isinstance(result, (list, tuple)):
-        for part in result:
-            yield from _tensors_of(part)
-
-
 def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
     """`x.data = value`, which autograd's C++ does where no trace sees it: here the value is copied."""
     if torch.nn.parameter.is_lazy(x):
@@ -289,8 +287,9 @@ def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tens
 class Sources(TorchFunctionMode):
     """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: Constants, recorder: Recorder) -> None:
         super().__init__()
+        self.recorder = recorder
         self.constants, self.subscripts = constants, Subscripts(constants)
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
@@ -329,21 +328,42 @@ class Sources(TorchFunctionMode):
             return result
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        before = _current()
+        before = self.recorder.site
         if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
             return func(*args, **(kwargs or {}))
         file, line = caller()
         site = Site(file, line, self.modules[-1] if self.modules else "")
-        _set_current(site)
+        self.recorder.site = site
         try:
             result = self._run(func, args, kwargs or {})
             self.subscripts.pass_on()
-            for tensor in _tensors_of(result):
+            for tensor in leaves_of(result, torch.Tensor):
                 check_dense(tensor, _callers_site)
-                _follow(tensor, site)
+                self._follow(tensor, site)
             return result
         finally:
-            _set_current(before)
+            self.recorder.site = before
+
+    def _follow(self, tensor: torch.Tensor, site: Site) -> None:
+        """Gives the nodes of autograd behind `tensor` that have no site yet this one."""
+        try:
+            waiting = [tensor.grad_fn]
+        except RuntimeError:  # a view made under no_grad, of what has changed since, has none that may be asked for
+            return
+        if waiting[0] is None:
+            return
+        backward = Site(site.file, site.line, site.module, backward=True)
+
+        def enter(*_: Any) -> None:
+            self.recorder.site = backward
+
+        while waiting:
+            node = waiting.pop()
+            if node is None or SITE in node.metadata:
+                continue
+            node.metadata[SITE] = backward
+            node.register_prehook(enter)
+            waiting += [following for following, _ in node.next_functions]
 
     def check_known(self, tree: Any) -> None:
         """Raises what is said of a selection if one is in the tree."""
@@ -377,39 +397,8 @@ class Sources(TorchFunctionMode):
                 hook.remove()
 
 
-def _current() -> Site | None:
-    return fx_traceback.current_meta.get("custom", {}).get(_SITE)
-
-
-def _set_current(site: Site | None) -> None:
-    """Beside the site may be what `torch.fx.traceback.annotate` says."""
-    custom = {key: value for key, value in fx_traceback.current_meta.get("custom", {}).items() if key != _SITE}
-    if site is not None:
-        custom[_SITE] = site
-    if custom:
-        fx_traceback.current_meta["custom"] = custom
-    else:
-        fx_traceback.current_meta.pop("custom", None)
-
-
-def _follow(tensor: torch.Tensor, site: Site) -> None:
-    """Gives the nodes of autograd behind `tensor` that have no site yet this one."""
-    try:
-        waiting = [tensor.grad_fn]
-    except RuntimeError:  # a view made under no_grad, of what has changed since, has none that may be asked for
-        return
-    backward = Site(site.file, site.line, site.module, backward=True)
-    while waiting:
-        node = waiting.pop()
-        if node is None or _SITE in node.metadata:
-            continue
-        node.metadata[_SITE] = backward
-        node.register_prehook(lambda *_: _set_current(backward))
-        waiting += [following for following, _ in node.next_functions]
-
-
 def site_of(node: torch.fx.Node) -> Site:
-    return node.meta.get("custom", {}).get(_SITE) or Site()
+    return node.meta.get(SITE) or Site()
 
 
 @contextlib.contextmanager
@@ -422,6 +411,17 @@ def _without_mkldnn() -> Iterator[None]:
         yield
     finally:
         torch._C._set_mkldnn_enabled(before)
+
+
+@contextlib.contextmanager
+def _without_autocasts_cache() -> Iterator[None]:
+    """A cast of a parameter of another trace, or of none, would be taken for one of this."""
+    before = torch.is_autocast_cache_enabled()
+    torch.set_autocast_cache_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_autocast_cache_enabled(before)
 
 
 @contextlib.contextmanager
@@ -444,117 +444,66 @@ def _settings() -> Iterator[None]:
         # The batch is whole here, and so are its statistics; SyncBatchNorm's own forward refuses what is on no GPU.
         for kind in (_BatchNorm, torch.nn.SyncBatchNorm):
             stack.enter_context(replaced(kind, "forward", _averaging(_BatchNorm.forward)))
-        stack.enter_context(fx_traceback.preserve_node_meta())
+        stack.enter_context(_without_autocasts_cache())
         yield
 
 
 def trace(
     function: Callable[..., Sequence[torch.Tensor]],
     arguments: Sequence[torch.Tensor],
+    mode: FakeTensorMode,
     randomness: Randomness,
     model: torch.nn.Module | None = None,
     buffers: Mapping[int, tuple[str, torch.Tensor]] | None = None,
 ) -> tuple[torch.fx.GraphModule, dict[str, Site]]:
-    """The functional graph of `function`, from flat tensors to flat tensors; and of `buffers`, names and values by the
-    place of their argument, those whose numbers Python has asked for, and where.
+    """The functional graph of `function`, from flat tensors of `mode` to flat tensors; and of `buffers`, names and
+    values by the place of their argument, those whose numbers Python has asked for, and where.
     """
     constants = Constants(caller)
-    sources = Sources(constants)
+    fakes = Results(mode)
+    recorder = Recorder(fakes, {**_HONEST, **_bodies()})
+    inputs = [recorder.enter(argument) for argument in arguments]
+    sources = Sources(constants, recorder)
     with _settings():
         with contextlib.ExitStack() as stack:
+            stack.enter_context(_explained())
             stack.enter_context(sources)
             if model is not None:
                 stack.enter_context(sources.naming(model))
-
-            def recorded(*flat: torch.Tensor) -> Sequence[torch.Tensor]:
-                constants.enter(flat, buffers or {})
-                with randomness.recording(flat[-1]), Checks(), constants:
-                    results = function(*flat[:-1])
-                sources.check_known(results)
-                return results
-
-            try:
-                first = make_fx(
-                    recorded, {**_HONEST, **_bodies()}, tracing_mode="fake", _allow_non_fake_inputs=True
-                )(*arguments)
-            except (DataDependentOutputException, DynamicOutputShapeException) as error:
-                raise _data_dependent(error) from error
-            except RuntimeError as error:
-                if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
-                    raise _data_dependent(error, "a function in C++") from error
-                name = re.search(r"HigherOrderOperator (\w+)", str(error))
-                if not name:
-                    raise
-                raise UnsupportedError(
-                    f"'{name[1]}' takes functions, which are not captured; expected ops on tensors (torch.where), or a "
-                    "Python branch or loop that depends on no numbers in tensors",
-                    _users_site(error),
-                ) from error
-            except Exception as error:
-                _remark(error)
-                raise
-            finally:
-                _set_current(None)
-        _drop_remarks(first.graph)
-        interpreter = _Keeping(first)
-        functional = torch.func.functionalize(interpreter.run, remove="mutations")
-        with torch.no_grad():
-            graph = make_fx(
-                functional, decompositions(), tracing_mode="fake", _allow_non_fake_inputs=True
-            )(*arguments)
-    graph.graph.eliminate_dead_code()
-    return graph, constants.asked
+            for context in (mode, recorder):
+                stack.enter_context(context)
+            constants.enter(arguments, buffers or {})
+            for context in (randomness.recording(arguments[-1]), Checks(), constants):
+                stack.enter_context(context)
+            results = function(*arguments[:-1])
+            sources.check_known(results)
+        functional = Functional(Templates(fakes, decompositions()), inputs)
+        for call in recorder.calls:
+            functional.call(call)
+        return functional.result(mapped(results, torch.Tensor, recorder.token)), constants.asked
 
 
-_REMARKS = (
-    "profiler.",
-    "aten._assert",
-    "aten._linalg_check_errors",
-    "aten.sym_constrain",
-    "aten._local_scalar_dense",
-    "aten.allclose",
-    "aten.equal",
-)
-
-
-# Calls that failed, as the size of their result is a number in a tensor, are in the graph all the same.
-_SELECTIONS = ("aten.masked_select", "aten.index.")
-
-
-def _drop_remarks(graph: torch.fx.Graph) -> None:
-    """Drops what says something to a profiler, or checks what tracing has checked or a program can not stop for; and
-    selections that are used as labels, which have a stand-in (`Sources`).
-    """
-    for node in reversed(graph.nodes):
-        name = str(node.target)
-        is_unused = name.startswith(_SELECTIONS) and not node.users
-        if node.op == "call_function" and (name.startswith(_REMARKS) or is_unused):
-            graph.erase_node(node)
-
-
-class _Keeping(torch.fx.Interpreter):
-    """Runs a graph, so that the nodes of the trace it runs under keep the sites of its own."""
-
-    def run_node(self, n: torch.fx.Node) -> Any:
-        _set_current(site_of(n) if n.op == "call_function" else None)
-        try:
-            result = super().run_node(n)
-            is_made = isinstance(n.target, torch._ops.OpOverload) and not any(
-                entry.alias_info for entry in n.target._schema.arguments
-            )
-            if is_made and isinstance(result, torch.Tensor) and not torch._is_functional_tensor(result):
-                return aten.lift_fresh.default(result)  # of constants alone: it may be changed in place
-            return result
-        except (DataDependentOutputException, NotImplementedError) as error:
-            raise UnsupportedError(f"'{n.target}' can not be taken apart: {error}", site_of(n)) from error
-        except RuntimeError as error:
-            if "mutating a non-functional tensor" not in str(error):
-                raise
-            raise UnsupportedError(
-                f"'{n.target}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "
-                "which a program does not hand on to its next step; expected a buffer (register_buffer)",
-                site_of(n),
-            ) from error
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """What a trace is refused for is said at the user's line."""
+    try:
+        yield
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        raise _data_dependent(error) from error
+    except RuntimeError as error:
+        if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
+            raise _data_dependent(error, "a function in C++") from error
+        name = re.search(r"HigherOrderOperator (\w+)", str(error))
+        if not name:
+            raise
+        raise UnsupportedError(
+            f"'{name[1]}' takes functions, which are not captured; expected ops on tensors (torch.where), or a "
+            "Python branch or loop that depends on no numbers in tensors",
+            _users_site(error),
+        ) from error
+    except Exception as error:
+        _remark(error)
+        raise
 
 
 def _users_site(error: Exception) -> Site:
