@@ -13,8 +13,8 @@
 // Factors that positions name (windows, lookups) keep their sharding: what they
 // fetch is not priced here.
 //
-// Known zeros that an op adds to parts of a sum are not moved, nor is what an op
-// makes of scalars alone: they are there in any sharding.
+// Known zeros that an op adds to parts of a sum are not moved, nor is what an
+// op makes of scalars alone: they are there in any sharding.
 //
 // Worked example: add(gather(x), gather(y)) on shards is add(x, y), whose
 // result is sharded as x is, and is gathered. tanh(gather(x)) * c with a whole
