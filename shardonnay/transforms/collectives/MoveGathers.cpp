@@ -76,12 +76,13 @@ constexpr size_t kReach = 4;
 
 /// Where another collective makes the operand of `op` for it alone, one in its
 /// place that leaves the operand sharded as `sharding`, if there is one that
-/// costs at most `more` than that.
+/// costs at most `more` than that. A slice is none: it spreads work.
 static bool mergeWithInner(Operation *op, const TensorSharding &sharding,
                            double more, const sdy::NamedMesh &mesh,
                            CollectivePlanner &planner) {
   Operation *inner = getOwnCollective(op->getOperand(0), op);
-  if (!inner || getNamedMesh(inner).mesh != mesh.mesh)
+  if (!inner || isa<sdy::AllSliceOp>(inner) ||
+      getNamedMesh(inner).mesh != mesh.mesh)
     return false;
   Value source = inner->getOperand(0);
   const ReshardPlan *plan =
@@ -100,14 +101,15 @@ static bool mergeWithInner(Operation *op, const TensorSharding &sharding,
 /// move(op(x)) becomes op(move(x)), of a collective that only moves shards,
 /// where x is smaller: `op` widens or repeats it, and touching more memory is
 /// cheaper than sending it; or where one collective does for this one and the
-/// one that makes x. Between the collective and such an op may be others of one
-/// operand.
+/// one that makes x, and `op` computes nothing. Between the collective and such
+/// an op may be others of one operand.
 static bool moveUp(Operation *collective, CollectivePlanner &planner) {
   sdy::NamedMesh mesh = getNamedMesh(collective);
   TensorSharding sharding = mesh.readClosed(collective->getResult(0));
   Value made = collective->getOperand(0), value = made;
   SmallVector<ReshardedOp, kReach> passed;
   double more = 0;
+  bool computes = false;
   auto finish = [&] {
     for (ReshardedOp &other : passed)
       other.applyToResult();
@@ -133,7 +135,8 @@ static bool moveUp(Operation *collective, CollectivePlanner &planner) {
       return false;
     value = op->getOperand(0);
     sharding = resharded->getNeeded(0);
-    if (mergeWithInner(op, sharding, saved, mesh, planner))
+    computes |= cast<ShardingRuleOpInterface>(op).isElementwise();
+    if (!computes && mergeWithInner(op, sharding, saved, mesh, planner))
       return finish();
   }
   return false;

@@ -166,3 +166,26 @@ func.func @scattered_for_another(%arg0: tensor<32x16xf32> {sdy.sharding = #sdy.s
   %3 = sdy.all_gather [{"y"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
   return %3, %1 : tensor<4x4xf32>, tensor<16xf32>
 }
+
+// What stands between is computed on shards, and would be on all devices.
+// CHECK-LABEL: func @computed_on_shards
+func.func @computed_on_shards(%arg0: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<16xf32> {
+  // CHECK: sdy.reduce_scatter
+  // CHECK: sdy.all_gather
+  %zero = sdy.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%arg0 init: %zero) applies stablehlo.add across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"y"}>]>} : (tensor<32x16xf32>, tensor<f32>) -> tensor<16xf32>
+  %1 = sdy.reduce_scatter [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<16xf32>
+  %2 = stablehlo.tanh %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<16xf32>
+  %3 = sdy.all_gather [{"y"}] %2 out_sharding=<@mesh, [{}]> : tensor<16xf32>
+  return %3 : tensor<16xf32>
+}
+
+// CHECK-LABEL: func @reversed_on_shards
+func.func @reversed_on_shards(%arg0: tensor<16x4xf32>) -> tensor<4x16xf32> {
+  // CHECK: sdy.all_slice
+  // CHECK: sdy.all_gather
+  %0 = sdy.all_slice [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<16x4xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : (tensor<16x4xf32>) -> tensor<4x16xf32>
+  %2 = sdy.all_gather [{}, {"y"}] %1 out_sharding=<@mesh, [{}, {}]> : tensor<4x16xf32>
+  return %2 : tensor<4x16xf32>
+}
