@@ -78,12 +78,23 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
   return false;
 }
 
+/// No run of `loop` changes `value`, so that what moves it is hoisted.
+static bool isInvariant(Value value, Operation *loop, unsigned depth = 0) {
+  if (!loop->isAncestor(getOwnerOp(value)) || getInvariantSource(value, loop))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && depth < kMostLinearSteps && isPure(op) &&
+         op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isInvariant(operand, loop, depth + 1);
+         });
+}
+
 /// No run of `loop` changes what `op` reads besides `operand`.
 static bool readsInvariants(Operation *op, const OpOperand &operand,
                             Operation *loop) {
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
-    return &other == &operand || !loop->isAncestor(getOwnerOp(other.get())) ||
-           getInvariantSource(other.get(), loop);
+    return &other == &operand || isInvariant(other.get(), loop);
   });
 }
 

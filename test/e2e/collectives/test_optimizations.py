@@ -194,37 +194,6 @@ def test_loops(name, row):
     assert_agrees(compiled, text, arguments)
 
 
-def gates(weights, x):
-    """A recurrence whose two gates are computed by one product: slices of one gradient are added to four tensors."""
-
-    def loss(weights):
-        def step(state, x):
-            product = x @ jnp.concatenate(weights["w"], 1) + jnp.concatenate(weights["b"])
-            forget, update = jnp.split(product, 2, axis=-1)
-            return jnp.tanh(state * forget + update), None
-
-        return jnp.mean(lax.scan(step, jnp.zeros((16, 32)), x)[0] ** 2)
-
-    return jax.value_and_grad(loss)(weights)
-
-
-@pytest.mark.parametrize("spec", [P(), P("data")], ids=["data", "fsdp"])
-@pytest.mark.parametrize("model", ["bytes", "cpu"])
-def test_gradients_of_gates(spec, model, row):
-    """No run of the backward loop reduces them, where the weights are whole; few do, where these are sharded."""
-    weights = {"w": [normal(32, 32, seed=s) for s in (1, 2)], "b": [normal(32, seed=s) for s in (3, 4)]}
-    arguments = (weights, normal(12, 16, 32))
-    mesh = Mesh(np.array(jax.devices("cpu")[:8]), ("data",))
-    shardings = (NamedSharding(mesh, spec), NamedSharding(mesh, P(None, "data")))
-    text = jax.jit(gates, in_shardings=shardings).lower(*arguments).as_text()
-    compiled = shardonnay.compile(text, device_model=model, report=True)
-    sent = compiled.report["executed_bytes"]
-    row(f"gates, {spec}, {model}: {sent:,} bytes")
-    # The gradients of all weights, reduced once, take 2 x 7/8 of 8,448 bytes; the weights' gather half of that.
-    assert sent < (1.1 if spec == P() else 2.5) * 14_784
-    assert_agrees(compiled, text, jax.tree.leaves(arguments))
-
-
 def test_buckets(row):
     """A sum for each of ten small gradients, or one."""
 
