@@ -41,6 +41,15 @@ def _inner(graph, names, types, steps):
     return lines, values
 
 
+def _counted_on(graph, counter):
+    """(A line, the name of its result): the next number of a run. The step is the loop's own, as what sums it up over
+    two devices makes two of it, and XLA miscounts the runs of a loop from 0 to 1 by steps of two.
+    """
+    one, result = graph.fresh(), graph.fresh()
+    return (f"{one} = stablehlo.constant dense<1> : {SCALAR}\n{result} = stablehlo.add {counter}, {one} : {SCALAR}",
+            result)
+
+
 def _carries(graph, count):
     values = [graph.pick(("i32", "f64", "i8", "i64"), low=0, high=2, bounded=True, exact=True)]
     while len(values) < count:
@@ -57,13 +66,14 @@ def _types(values):
 def while_(graph):
     """A counted loop; carries change, change places, or stay."""
     values = _carries(graph, graph.int(1, 3))
-    zero, one = graph.constant(0, "i32"), graph.constant(1, "i32")
+    zero = graph.constant(0, "i32")
     trips = graph.operand((), "i32") if graph.chance(20) else graph.constant(graph.int(0, 3), "i32")
     types = _types(values)
     blocks = [[graph.fresh() for _ in range(len(values) + 1)] for _ in range(2)]
     texts = [", ".join(f"{name}: {kind}" for name, kind in zip(names, [SCALAR] + [t[2] for t in types], strict=True))
              for names in blocks]
-    more, counter = graph.fresh(), graph.fresh()
+    more = graph.fresh()
+    step, counter = _counted_on(graph, blocks[1][0])
     lines, found = _inner(graph, blocks[1][1:], types, graph.int(1, 3))
     if len(values) == 2 and types[0] == types[1] and graph.chance(40):
         found = found[::-1]
@@ -72,7 +82,7 @@ def while_(graph):
         f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}"
     )
     kinds = ", ".join([SCALAR] + [t[2] for t in types])
-    body = "\n".join([f"{counter} = stablehlo.add {blocks[1][0]}, {one.name} : {SCALAR}", *lines])
+    body = "\n".join([step, *lines])
     body = f"{{\n^bb0({texts[1]}):\n{body}\nstablehlo.return {', '.join([counter, *found])} : {kinds}\n}}"
     graph._used.add(trips.name)
     # Integers wrap; f64 holds what a few sums make.
@@ -87,19 +97,19 @@ def accumulated(graph):
     kind = tensor(shape, element)
     shardings = [graph.sharding(shape, partial=True) for _ in range(4)]
     sharding = next((text for text in shardings if "unreduced" in text), shardings[0]).removeprefix("#sdy.sharding")
-    zero, one, none = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(0, element)
+    zero, none = graph.constant(0, "i32"), graph.constant(0, element)
     trips = graph.constant(graph.int(0, 3), "i32")
     start = graph.operand(shape, element, exact=True, bounded=True)
     if graph.chance(80):
         start = graph.constraint(start, sharding)
-    counters, carried, more, next_ = [graph.fresh(), graph.fresh()], [graph.fresh(),
-                                                                      graph.fresh()], graph.fresh(), graph.fresh()
+    counters, carried = ([graph.fresh() for _ in range(2)] for _ in range(2))
+    more, (step, next_) = graph.fresh(), _counted_on(graph, counters[1])
     summed, parts, added, returned = (graph.fresh() for _ in range(4))
     block = [f"^bb0({counter}: {SCALAR}, {carry}: {kind}):" for counter, carry in zip(counters, carried, strict=True)]
     condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) "
                  f"-> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
     lines = [
-        f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}",
+        step,
         f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
         f"({source.type}, {none.type}) -> {kind}",
         f"{parts} = sdy.sharding_constraint {summed} {sharding} : {kind}",
@@ -110,14 +120,14 @@ def accumulated(graph):
     else:
         returned = added
     body = "\n".join([block[1], *lines, f"stablehlo.return {next_}, {returned} : {SCALAR}, {kind}"])
-    graph._used.update(value.name for value in (source, none, one, trips))
+    graph._used.update(value.name for value in (source, none, trips))
     graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, element)], regions=[condition, f"{{\n{body}\n}}"],
              exact=True)
 
 
-def _counted_all(graph, trips, one, kinds, body):
+def _counted_all(graph, trips, kinds, body):
     """The text of a loop's regions; `body` makes lines and the next values of its counter and of what it carries."""
-    more, next_ = graph.fresh(), graph.fresh()
+    more = graph.fresh()
     counters, *carries = [[graph.fresh() for _ in range(2)] for _ in (SCALAR, *kinds)]
     types = ", ".join((SCALAR, *kinds))
     block = [
@@ -125,7 +135,8 @@ def _counted_all(graph, trips, one, kinds, body):
         for names in zip(counters, *carries, strict=True)
     ]
     lines, returned = body(counters[1], [names[1] for names in carries])
-    lines = [f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}", *lines]
+    step, next_ = _counted_on(graph, counters[1])
+    lines = [step, *lines]
     return (
         f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> "
         f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}",
@@ -133,14 +144,14 @@ def _counted_all(graph, trips, one, kinds, body):
     )
 
 
-def _counted(graph, trips, one, kind, body):
+def _counted(graph, trips, kind, body):
     """The same of a loop that carries one value."""
 
     def all_(counter, carried):
         lines, returned = body(counter, carried[0])
         return lines, [returned]
 
-    return _counted_all(graph, trips, one, [kind], all_)
+    return _counted_all(graph, trips, [kind], all_)
 
 
 def gates(graph):
@@ -151,7 +162,7 @@ def gates(graph):
     shape, element = source.shape[1:], source.element
     sliced = (graph.int(1, shape[0]), *shape[1:])
     kind, whole = tensor(sliced, element), tensor(shape, element)
-    zero, one, none = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(0, element)
+    zero, none = graph.constant(0, "i32"), graph.constant(0, element)
     trips = graph.constant(graph.int(0, 3), "i32")
     starts = [graph.operand(sliced, element, exact=True, bounded=True) for _ in range(graph.int(2, 3))]
 
@@ -186,9 +197,9 @@ def gates(graph):
             returned.append(carried)
         return lines, returned
 
-    graph._used.update(value.name for value in (source, zero, one, none, trips))
+    graph._used.update(value.name for value in (source, zero, none, trips))
     graph.op("stablehlo.while", [zero, *starts], [((), "i32"), *[(sliced, element)] * len(starts)],
-             regions=_counted_all(graph, trips, one, [kind] * len(starts), body), exact=True)
+             regions=_counted_all(graph, trips, [kind] * len(starts), body), exact=True)
 
 
 def stacked(graph):
@@ -200,7 +211,7 @@ def stacked(graph):
     wide, layers = {"i32": "i64", "f64": "f64"}[element], graph.int(1, 3)
     slice_, stack = tensor((1, *shape), element), tensor((layers, *shape), element)
     total = tensor((layers, *shape), wide)
-    zero, one, none = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(0, element)
+    zero, none = graph.constant(0, "i32"), graph.constant(0, element)
     far, many = graph.constant(5, "i32"), graph.constant(layers, "i32")
     trips = graph.constant(graph.int(0, 3), "i32")
     sums = graph.operand((layers, *shape), wide, exact=True, bounded=True)
@@ -226,7 +237,7 @@ def stacked(graph):
     def microbatch(counter, carried):
         zeros, inner, widened, added = (graph.fresh() for _ in range(4))
         start = first.name if first else zeros
-        regions = ", ".join(_counted(graph, many, one, stack, layer))
+        regions = ", ".join(_counted(graph, many, stack, layer))
         lines = [
             f"{zeros} = stablehlo.broadcast_in_dim {none.name}, dims = [] : ({none.type}) -> {stack}",
             f'{inner}:2 = "stablehlo.while"({zero.name}, {start}) ({regions}) : ({SCALAR}, {stack}) -> '
@@ -236,10 +247,10 @@ def stacked(graph):
         ]
         return lines, added
 
-    used = [source, zero, one, none, far, many, trips, *([first] if first else [])]
+    used = [source, zero, none, far, many, trips, *([first] if first else [])]
     graph._used.update(value.name for value in used)
     graph.op("stablehlo.while", [zero, sums], [((), "i32"), (sums.shape, wide)],
-             regions=_counted(graph, trips, one, total, microbatch), exact=True)
+             regions=_counted(graph, trips, total, microbatch), exact=True)
 
 
 def _written(graph, value, slice_, carried, kind, at, plain):
@@ -263,7 +274,7 @@ def cached(graph):
     shape, kind = cache.shape, cache.type
     written = tuple(graph.int(1, size) for size in shape)
     row = graph.operand(written, cache.element, exact=True)
-    zero, one, far = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(5, "i32")
+    zero, far = graph.constant(0, "i32"), graph.constant(5, "i32")
     trips = graph.constant(graph.int(0, 3), "i32")
 
     def said(value):
@@ -285,9 +296,9 @@ def cached(graph):
         return [*lines, *written_to], result
 
     cache = said(cache)
-    graph._used.update(value.name for value in (zero, one, far, trips, row))
+    graph._used.update(value.name for value in (zero, far, trips, row))
     _, found = graph.op("stablehlo.while", [zero, cache], [((), "i32"), (shape, cache.element)],
-                        regions=_counted(graph, trips, one, kind, body), exact=True)
+                        regions=_counted(graph, trips, kind, body), exact=True)
     said(found)
 
 
@@ -318,7 +329,7 @@ def copied(graph):
 
     graph._used.update(value.name for value in (zero, one, far, trips, source))
     graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, source.element)],
-             regions=_counted(graph, trips, one, kind, body), exact=True)
+             regions=_counted(graph, trips, kind, body), exact=True)
 
 
 def _branches(graph, values, count):
@@ -354,8 +365,9 @@ def nested(graph):
     value = _carries(graph, 1)[0]
     zero, one = graph.constant(0, "i32"), graph.constant(1, "i32")
     trips = graph.constant(graph.int(0, 3), "i32")
-    counters, carries, more, next_, odd, chosen = [graph.fresh(), graph.fresh()], [graph.fresh(), graph.fresh()], *(
-        graph.fresh() for _ in range(4))
+    counters, carries = ([graph.fresh() for _ in range(2)] for _ in range(2))
+    more, odd, chosen = (graph.fresh() for _ in range(3))
+    step, next_ = _counted_on(graph, counters[1])
     types = _types([value])
     left, right = (_inner(graph, [carries[1]], types, graph.int(1, 2)) for _ in range(2))
     regions = [
@@ -366,7 +378,7 @@ def nested(graph):
     ]
     condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) "
                  f"-> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
-    body = (f"{{\n{block[1]}\n{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}\n"
+    body = (f"{{\n{block[1]}\n{step}\n"
             f"{odd} = stablehlo.compare EQ, {counters[1]}, {one.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>\n"
             f'{chosen} = "stablehlo.if"({odd}) ({", ".join(regions)}) : (tensor<i1>) -> {value.type}\n'
             f"stablehlo.return {next_}, {chosen} : {SCALAR}, {value.type}\n}}")
@@ -380,20 +392,18 @@ def captured(graph):
     """A loop whose body uses a value from outside, sharded in its own way."""
     a = graph.pick(("i32", "i8"), low=1, high=2, least=1)
     b = graph.operand(a.shape, a.element)
-    zero, one, trips = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(graph.int(0, 3), "i32")
-    blocks, more, turned, next_, count = (
-        [(graph.fresh(), graph.fresh()) for _ in range(2)],
-        *(graph.fresh() for _ in range(4)),
-    )
+    zero, trips = graph.constant(0, "i32"), graph.constant(graph.int(0, 3), "i32")
+    blocks = [(graph.fresh(), graph.fresh()) for _ in range(2)]
+    more, turned, next_ = (graph.fresh() for _ in range(3))
+    step, count = _counted_on(graph, blocks[1][0])
     heads = [f"^bb0({counter}: {SCALAR}, {carry}: {a.type}):" for counter, carry in blocks]
     first = graph.choose((f"{turned} = stablehlo.reverse {blocks[1][1]}, dims = [0] : {a.type}",
                           f"{turned} = stablehlo.maximum {blocks[1][1]}, {b.name} : {a.type}"))
     condition = (f"{{\n{heads[0]}\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, "
                  f"{SCALAR}) -> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
-    body = (f"{{\n{heads[1]}\n{first}\n{next_} = stablehlo.add {turned}, {b.name} : {a.type}\n{count} = "
-            f"stablehlo.add {blocks[1][0]}, "
-            f"{one.name} : {SCALAR}\nstablehlo.return {count}, {next_} : {SCALAR}, {a.type}\n}}")
-    graph._used.update((b.name, trips.name, one.name))
+    body = (f"{{\n{heads[1]}\n{first}\n{next_} = stablehlo.add {turned}, {b.name} : {a.type}\n{step}\n"
+            f"stablehlo.return {count}, {next_} : {SCALAR}, {a.type}\n}}")
+    graph._used.update((b.name, trips.name))
     graph.op("stablehlo.while", [zero, a], [((), "i32"), (a.shape, a.element)], regions=[condition, body], exact=True)
     graph.ops[-1] += " captured"
 
