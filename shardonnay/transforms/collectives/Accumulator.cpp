@@ -85,9 +85,11 @@ static bool isInvariant(Value value, Operation *loop, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   return op && depth < kMostLinearSteps && isPure(op) &&
          op->getNumRegions() == 0 &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return isInvariant(operand, loop, depth + 1);
-         });
+         llvm::all_of(
+             op->getOperands(),
+             [&](Value operand) {
+               return isInvariant(operand, loop, depth + 1);
+             });
 }
 
 /// No run of `loop` changes what `op` reads besides `operand`.

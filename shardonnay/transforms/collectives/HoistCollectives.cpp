@@ -31,6 +31,7 @@ public:
   explicit Hoister(Operation *loop) : loop(loop), builder(loop) {}
 
   bool isInvariant(Value value, unsigned depth = 0) {
+    value = skipBarriers(value);
     if (isOutside(value))
       return true;
     if (auto argument = dyn_cast<BlockArgument>(value))
@@ -48,6 +49,7 @@ public:
   }
   /// An invariant value, from before the loop.
   Value get(Value value) {
+    value = skipBarriers(value);
     if (isOutside(value))
       return value;
     if (auto argument = dyn_cast<BlockArgument>(value))
@@ -64,6 +66,21 @@ public:
   }
 
 private:
+  /// What an op without regions hands on as it is: `jax.checkpoint` puts all
+  /// that it recomputes from behind such an op.
+  Value skipBarriers(Value value) {
+    while (!isOutside(value)) {
+      auto barrier = value.getDefiningOp<ShardableDataFlowOpInterface>();
+      if (!barrier || barrier->getNumRegions() > 0)
+        break;
+      SmallVector<OpOperand *> sources = barrier.getEdgeSources(value);
+      if (sources.size() != 1 || sources.front()->getOwner() != barrier)
+        break;
+      value = sources.front()->get();
+    }
+    return value;
+  }
+
   bool isOutside(Value value) {
     return !loop->isAncestor(value.getParentBlock()->getParentOp());
   }

@@ -249,7 +249,7 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
   let description = [{
     A collective of a value from outside the loop, of one that the loop carries
     unchanged, or of what is computed from such alone, also out of a branch in
-    the loop; not out of a loop that is known to run once at most. What it makes
+    the loop and past a barrier that hands it on; not out of a loop that is known to run once at most. What it makes
     lives as long as the loop; where memory has a price for the loop
     (`sdy.memory_price`), that has to be less than what is saved.
 

@@ -182,8 +182,13 @@ void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
   if (formOf(op) == Form::PassesOn) {
     equivalent.opClass.passesOn = true;
     equivalent.opClass.isReshard = isa<sdy::ReshardOp>(op);
-    for (OpResult result : op->getResults())
-      equivalent.results.push_back(makeClass(result, false, false, nullptr));
+    // A barrier's result i is operand i.
+    bool isBarrier =
+        op->getNumRegions() == 0 && op->getNumResults() == op->getNumOperands();
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      equivalent.results.push_back(makeClass(
+          result, false, false, nullptr,
+          isBarrier ? mesh.classes[operands[i]].runs : ReshardRuns()));
     return;
   }
   bool hasRule = solvers.getRule(op) != nullptr;

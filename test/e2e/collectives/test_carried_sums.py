@@ -88,6 +88,20 @@ def used_three_times(weights, x):
 
 
 @case
+def computed_again(weights, x):
+    """What a scan keeps for its gradient is computed again, from behind a barrier."""
+
+    def total(weights):
+        @jax.checkpoint
+        def step(state, batch):
+            return jnp.tanh(state @ weights["w"] + batch + weights["b"]), None
+
+        return jnp.mean(lax.scan(step, jnp.zeros((16, UNITS)), x)[0] ** 2)
+
+    return jax.grad(total)(weights)
+
+
+@case
 def gates(weights, x):
     """Two gates are computed by one product: slices of one gradient are added to those of the weights."""
 

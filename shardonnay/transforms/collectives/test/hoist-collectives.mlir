@@ -111,3 +111,30 @@ func.func @in_branch(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   }
   return %0#1 : tensor<8x8xf32>
 }
+
+// A barrier hands on the weight, as `jax.checkpoint` has it in what it computes
+// once more.
+// CHECK-LABEL: func @behind_a_barrier
+func.func @behind_a_barrier(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[G:.*]] = sdy.all_gather [{"x"}, {}] %arg0
+  // CHECK: stablehlo.while
+  // CHECK: do {
+  // CHECK: %[[B:.*]]:2 = stablehlo.optimization_barrier
+  // CHECK-NOT: sdy.all_gather
+  // CHECK: stablehlo.dot %[[B]]#1, %[[G]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%b = %x, %c = %i) : tensor<8x8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1:2 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>]>} %w, %b : tensor<8x8xf32>, tensor<8x8xf32>
+    %2 = sdy.all_gather [{"x"}, {}] %1#0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %3 = stablehlo.dot %1#1, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %3, %4 : tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<8x8xf32>
+}
