@@ -63,9 +63,10 @@ def reduce(op):
         reduced = math.prod(a.shape[dim] for dim in dims)
         terms = max(1, reduced)
         # The engine drops what the reduction of one element starts from, counts that of many once for each lane and
-        # that
-        # of a concatenation once for each part, and makes one reduction of two that start from the same.
-        if reduced == 1 or reduced > 32 or "stablehlo.concatenate" in graph.ops:
+        # that of a concatenation, as it writes random bits, once for each part, and makes one reduction of two that
+        # start from the same.
+        joined = {"stablehlo.concatenate", "stablehlo.rng_bit_generator"}
+        if reduced == 1 or reduced > 32 or not joined.isdisjoint(graph.ops):
             init = _neutral(graph, op, a.element)
         else:
             init = graph.argument((), a.element)
