@@ -19,9 +19,14 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .equality import equal, node_of
+from .factors import number
+
 aten = torch.ops.aten
 _TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
-_REMARKS = ("print", "warn", "warning")
+_REMARKS = ("print", "warn", "warn_explicit", "warning")
+# Of a logger.
+_LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
 _BETWEEN = ("__torch_function__", "__torch_dispatch__")
 # A line and column where code begins, and where it ends.
@@ -37,7 +42,9 @@ class Checks(TorchDispatchMode):
         try:
             return func(*args, **(kwargs or {}))
         except DataDependentOutputException:
-            answer = _answer(sys._getframe(1), whole=True)
+            answer = equal(*args) if func is aten.equal.default else number(node_of(args[0]))
+            if answer is None:
+                answer = _answer(sys._getframe(1), whole=True)
             if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
                 answer = False  # whether the windows leave a gap
             if answer is None:
@@ -129,10 +136,14 @@ def _complains(body: list[ast.stmt]) -> bool:
 
 
 def _is_remark(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assert):
+        return True
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     called = statement.value.func
-    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in _REMARKS
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    is_logged = name in _LOGGED and isinstance(called, ast.Attribute) and "log" in ast.unparse(called.value).lower()
+    return name in _REMARKS or is_logged
 
 
 def _span(node: ast.expr) -> _Span:
@@ -152,11 +163,21 @@ def _is_all_of(part: ast.expr, asked: Any) -> bool:
 
 
 def _part_of(test: ast.expr, asked: Any, value: bool) -> tuple[ast.expr, bool]:
-    """The condition of a test that `asked` is in, and its value: parts of `and` and `or` are what the whole is."""
+    """The condition of a test that `asked` is in, and its value: parts of a condition are what the whole is."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _part_of(test.operand, asked, not value)
-    if isinstance(test, ast.BoolOp):
-        for part in test.values:
-            if _within(asked, _span(part)):
-                return _part_of(part, asked, value)
+    for part in _parts(test):
+        if _within(asked, _span(part)):
+            return _part_of(part, asked, value)
     return test, value
+
+
+def _parts(test: ast.expr) -> list[ast.expr]:
+    """What `and`, `or`, `if` and `else` join, and what `all(... for ...)` and `any(... for ...)` ask."""
+    if isinstance(test, ast.BoolOp):
+        return test.values
+    if isinstance(test, ast.IfExp):
+        return [test.body, test.orelse]
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in ("all", "any"):
+        return [part.elt for part in test.args if isinstance(part, ast.GeneratorExp)]
+    return []
