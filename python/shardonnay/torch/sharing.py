@@ -1,5 +1,5 @@
 """Parameters and buffers that forward makes share their memory, `x.data = y.data`: what an optimizer makes of one is
-the other's new value too.
+the other's new value too. And what is changed that a program can not keep.
 """
 
 from __future__ import annotations
@@ -12,6 +12,17 @@ import torch
 Pairs = list[tuple[torch.Tensor, torch.Tensor]]
 # Of each step that is being captured, the innermost last.
 _NOTED: list[Pairs] = []
+_OVERLAP = (
+    "a view that has a place in memory twice, or one that as_strided makes of a view; expected a copy of it (clone) "
+    "changed, or a slice"
+)
+# What functionalization raises, and what it means for who changes a tensor in place.
+UNKEPT = {
+    "mutating a non-functional tensor": "a tensor that is neither an argument nor a parameter or buffer of the model, "
+    "which a program does not hand on to its next step; expected a buffer (register_buffer)",
+    "internal overlap": _OVERLAP,
+    "mutation on a view chain": _OVERLAP,
+}
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ from .flexible import without_flexible_kernel
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
-from .sharing import note
+from .sharing import UNKEPT, note
 from .subscripts import Subscripts
 
 aten = torch.ops.aten
@@ -548,13 +548,10 @@ class _Keeping(torch.fx.Interpreter):
         except (DataDependentOutputException, NotImplementedError) as error:
             raise UnsupportedError(f"'{n.target}' can not be taken apart: {error}", site_of(n)) from error
         except RuntimeError as error:
-            if "mutating a non-functional tensor" not in str(error):
+            found = [text for reason, text in UNKEPT.items() if reason in str(error)]
+            if not found:
                 raise
-            raise UnsupportedError(
-                f"'{n.target}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "
-                "which a program does not hand on to its next step; expected a buffer (register_buffer)",
-                site_of(n),
-            ) from error
+            raise UnsupportedError(f"'{n.target}' changes {found[0]}", site_of(n)) from error
 
 
 def _users_site(error: Exception) -> Site:

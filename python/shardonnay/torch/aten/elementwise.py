@@ -290,7 +290,6 @@ _DIRECT = {
     aten.acosh: "chlo.acosh",
     aten.atanh: "chlo.atanh",
     aten.lgamma: "chlo.lgamma",
-    aten.digamma: "chlo.digamma",
     aten.erfinv: "chlo.erf_inv",
 }
 
