@@ -118,6 +118,8 @@ def _checks(file: str) -> list[tuple[ast.expr, bool, bool]]:
             found.append((node.test, True, False))
         elif isinstance(node, ast.If) and node not in handled and _complains(node.body) != _complains(node.orelse):
             found.append((node.test, _complains(node.orelse), False))
+        elif isinstance(node, ast.If) and node not in handled and _is_idle(node):
+            found.append((node.test, True, False))
         elif isinstance(node, ast.Return) and node.value is not None:
             found.append((node.value, True, True))
     return found
@@ -133,6 +135,31 @@ def _handled(tree: ast.AST) -> set[ast.AST]:
 def _complains(body: list[ast.stmt]) -> bool:
     """Ends in `raise`, or only warns."""
     return bool(body) and (isinstance(body[-1], ast.Raise) or all(_is_remark(statement) for statement in body))
+
+
+def _is_idle(node: ast.If) -> bool:
+    """Whether the body does nothing if the test is false, `if mask.any(): x[mask] = 0`, so that it may run anyway."""
+    called = node.test.func if isinstance(node.test, ast.Call) else None
+    if node.orelse or not isinstance(called, ast.Attribute) or called.attr != "any" or node.test.keywords:
+        return False
+    asked = [*node.test.args] if ast.unparse(called.value) == "torch" else [called.value, *node.test.args]
+    return len(asked) == 1 and all(_is_remark(part) or _is_of_mask(part, asked[0]) for part in node.body)
+
+
+def _is_of_mask(statement: ast.stmt, mask: ast.expr) -> bool:
+    """Whether a statement changes nothing where a mask is false: `x[mask] = ...`, `x = x.clamp_min(0)` of `x < 0`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target, value = statement.targets[0], statement.value
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    if all(isinstance(part, ast.Subscript) and ast.unparse(part.slice) == ast.unparse(mask) for part in parts):
+        return True
+    x = ast.unparse(target)
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or len(value.args) != 1:
+        return False
+    bound, is_mine = ast.unparse(value.args[0]), ast.unparse(value.func.value) == x and not value.keywords
+    below, above = (f"{x}.lt({bound})", f"{x} < {bound}"), (f"{x}.gt({bound})", f"{x} > {bound}")
+    return is_mine and ast.unparse(mask) in {"clamp_min": below, "clamp_max": above}.get(value.func.attr, ())
 
 
 def _is_remark(statement: ast.stmt) -> bool:

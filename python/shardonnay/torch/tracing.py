@@ -7,6 +7,7 @@ mutations, recomputation. The second makes it functional and decomposes what the
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -39,6 +40,7 @@ from .flexible import without_flexible_kernel
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
+from .selections import WHAT_A_MASK_TAKES, Selections, Shape, mask_in
 from .sharing import UNKEPT, note
 from .subscripts import Subscripts
 
@@ -254,7 +256,7 @@ def _callers_site() -> Site:
 def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
     if isinstance(result, torch.Tensor):
         yield result
-    elif isinstance(result, (list, tuple)):
+    elif isinstance(result, (list, tuple)) and not isinstance(result, Shape):
         for part in result:
             yield from _tensors_of(part)
 
@@ -280,10 +282,10 @@ def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tens
     """The tensor and the mask of a call that takes what a mask selects."""
     if func not in (torch.masked_select, torch.Tensor.masked_select, torch.Tensor.__getitem__) or len(args) != 2:
         return None
-    x, mask = args
-    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
-        return None
-    return (x, mask) if func is not torch.Tensor.__getitem__ or mask.shape == x.shape else None
+    if func is not torch.Tensor.__getitem__:
+        return torch.broadcast_tensors(*args)
+    mask = mask_in(*args)
+    return None if mask is None else (args[0], mask)
 
 
 class Sources(TorchFunctionMode):
@@ -294,11 +296,10 @@ class Sources(TorchFunctionMode):
         self.constants, self.subscripts = constants, Subscripts(constants)
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
-        # What a mask selected, whose size no program knows, and what is said of it if it is used.
-        self.selections: list[tuple[torch.Tensor, Exception]] = []
+        self.selections = Selections()
 
     def _run(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """The result of a function; of a selection, which only labels of a CTC loss may be, a stand-in."""
+        """The result of a function."""
         if keywords.get("generator") is not None:
             raise UnsupportedError(
                 "random numbers of a generator, whose state a program has not; expected torch's own (generator=None), "
@@ -306,12 +307,10 @@ class Sources(TorchFunctionMode):
                 _callers_site(),
             )
         if func is torch.nn.functional.ctc_loss:
-            others = {name: value for name, value in keywords.items() if name != "targets"}
-            self.check_known([*args[:1], *args[2:], others])
-        else:
-            self.check_known((args, keywords))
+            args, keywords = torch.utils._pytree.tree_map(self._labels, (args, keywords))
         try:
-            return self.replaced.get(func, func)(*args, **keywords)
+            run = functools.partial(self.replaced.get(func, func), *args, **keywords)
+            return self.selections.call(func, args, keywords, run)
         except DataDependentOutputException:
             if func is not torch.Tensor.item:
                 raise
@@ -324,13 +323,17 @@ class Sources(TorchFunctionMode):
             asked = _selection(func, args)
             if asked is None:
                 raise
-            result = selected(*asked)
-            self.selections.append((result, _data_dependent(error, site=_callers_site())))
-            return result
+            return self.selections.take(*asked, _data_dependent(error, WHAT_A_MASK_TAKES, _callers_site()))
+
+    def _labels(self, leaf: Any) -> Any:
+        """What a mask selected, one behind the other."""
+        source = self.selections.source(leaf)
+        return leaf if source is None else selected(*source)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         before = _current()
         if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
+            self.selections.check((args, kwargs))
             return func(*args, **(kwargs or {}))
         file, line = caller()
         site = Site(file, line, self.modules[-1] if self.modules else "")
@@ -344,15 +347,6 @@ class Sources(TorchFunctionMode):
             return result
         finally:
             _set_current(before)
-
-    def check_known(self, tree: Any) -> None:
-        """Raises what is said of a selection if one is in the tree."""
-        if not self.selections:
-            return
-        for leaf in torch.utils._pytree.tree_leaves(tree):
-            for tensor, error in self.selections:
-                if leaf is tensor:
-                    raise error
 
     @contextlib.contextmanager
     def naming(self, model: torch.nn.Module) -> Iterator[None]:
@@ -470,7 +464,7 @@ def trace(
                 constants.enter(flat, buffers or {})
                 with randomness.recording(flat[-1]), Checks(), constants:
                     results = function(*flat[:-1])
-                sources.check_known(results)
+                sources.selections.check(results)
                 return results
 
             try:
