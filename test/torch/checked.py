@@ -109,6 +109,37 @@ def with_factors(x):
     return 2 * factor
 
 
+def of_masks(x):
+    """Bodies that change nothing where a mask is false."""
+    y, mask = x.sin(), x > 1
+    if mask.any():
+        warnings.warn("large")
+        y[mask] = x[mask] ** 2
+    if torch.any(x < 0):
+        y[x < 0] = 0
+    if y.lt(0.9).any():
+        y = y.clamp_min(0.9)
+    return y
+
+
+def of_another_mask(x):
+    if (x > 1).any():
+        x[x > 0] = 3
+    return x
+
+
+def of_a_mean(x):
+    if (x > 5).any():
+        x = x + x[x > 5].mean()
+    return x
+
+
+def bounded_otherwise(x):
+    if (x < 0).any():
+        x = x.clamp_min(1)
+    return x
+
+
 def written_between(x):
     y = x.sin()
     x[0] = 2

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from .aten.table import highest, lowest
 from .constants import changed
 from .equality import equal
 
@@ -59,15 +60,25 @@ def _tensors(tree: Any) -> list[torch.Tensor]:
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
-class Shape(tuple):
-    """The shape of rows, whose first number is not known."""
+class Shape(Sequence):
+    """The shape of rows, whose first number is not known. It is no tuple, which torch would read by itself."""
 
-    error: Exception
+    def __init__(self, sizes: Sequence[int], error: Exception) -> None:
+        self.sizes, self.error = sizes, error
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
     def __getitem__(self, at: Any) -> Any:
-        if 0 in range(len(self))[at] if isinstance(at, slice) else range(len(self))[at] == 0:
+        asked = range(len(self))[at]
+        if 0 in asked if isinstance(asked, range) else asked == 0:
             raise self.error
-        return tuple.__getitem__(self, at)
+        return self.sizes[at]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Shape) or other.error is not self.error:
+            raise self.error
+        return self.sizes == other.sizes
 
     def __iter__(self) -> Any:
         raise self.error
@@ -127,7 +138,7 @@ def _keeps_rows(func: Any, given: Mapping[str, Any], rows: list[torch.Tensor], o
         flat = [dim for entry in dims for dim in (entry if isinstance(entry, (list, tuple)) else [entry])]
         return bool(flat) and not others and all(dim % (rank + (op in _GROWING)) for dim in flat)
     if op is aten.expand:
-        return len(given["size"]) == rank
+        return len(given["size"]) == rank and given["size"][0] in (rows[0].shape[0], -1)
     if op in (aten.view, aten._unsafe_view):
         count, *rest = given["size"]
         return count == rows[0].shape[0] or count == -1 and math.prod(rest) == math.prod(rows[0].shape[1:])
@@ -216,12 +227,17 @@ class Selections:
         if not rows:
             return run()
         mask = self.mask_of(rows[0])
+        if func in _GRADIENTS or any(isinstance(x.grad_fn, torch.autograd.function.BackwardCFunction) for x in rows):
+            raise mask.error
         if func in _SIZES:
             return _size(func, args, kwargs, mask.error)
         if func is torch.Tensor.__setitem__ and self.mask_of(args[0]) is None:
             return self._put(*args, mask)
         if func in _LOSSES:
             return self._loss(func, args, kwargs, mask)
+        if func in _EXTREMA and len(args) == 1 and not kwargs:
+            neutral = _EXTREMA[func](rows[0].dtype)
+            return func(torch.where(mask.beside(args[0]), args[0], torch.tensor(neutral, dtype=rows[0].dtype)))
         if func in _SUMS and args and args[0] is rows[0]:
             keywords = {"dim" if name == "axis" else name: value for name, value in kwargs.items()}
             dims = keywords.get("dim", args[1] if len(args) > 1 else None)
@@ -283,10 +299,16 @@ class Selections:
 
 _MEANS = (torch.mean, torch.Tensor.mean)
 _SUMS = (torch.sum, torch.Tensor.sum, *_MEANS)
+_EXTREMA = {
+    **dict.fromkeys((torch.max, torch.amax, torch.Tensor.max, torch.Tensor.amax), lowest),
+    **dict.fromkeys((torch.min, torch.amin, torch.Tensor.min, torch.Tensor.amin), highest),
+}
 _LOSSES = (
     F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy, F.binary_cross_entropy_with_logits,
     F.cross_entropy, F.nll_loss, F.soft_margin_loss, F.poisson_nll_loss,
 )  # fmt: skip
+# Gradients have as many rows as all, and what functions of users make of them is not seen.
+_GRADIENTS = (torch.Tensor.register_hook, torch.Tensor.retain_grad)
 _SIZES = (
     torch.Tensor.shape.__get__, torch.Tensor.size, torch.Tensor.numel, torch.numel, torch.Tensor.nelement,
     torch.Tensor.__len__,
@@ -297,7 +319,6 @@ def _size(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exce
     """A size of rows, unless it is that of all of them."""
     if func not in (torch.Tensor.shape.__get__, torch.Tensor.size):
         raise error
-    shape = Shape(args[0].shape)
-    shape.error = error
+    shape = Shape(args[0].shape, error)
     dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
     return shape if dim is None else shape[dim]

@@ -40,7 +40,7 @@ from .flexible import without_flexible_kernel
 from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
-from .selections import WHAT_A_MASK_TAKES, Selections, Shape, mask_in
+from .selections import WHAT_A_MASK_TAKES, Selections, mask_in
 from .sharing import UNKEPT, note
 from .subscripts import Subscripts
 
@@ -256,7 +256,7 @@ def _callers_site() -> Site:
 def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
     if isinstance(result, torch.Tensor):
         yield result
-    elif isinstance(result, (list, tuple)) and not isinstance(result, Shape):
+    elif isinstance(result, (list, tuple)):
         for part in result:
             yield from _tensors_of(part)
 
