@@ -139,10 +139,12 @@ def _complains(body: list[ast.stmt]) -> bool:
 
 def _is_idle(node: ast.If) -> bool:
     """Whether the body does nothing if the test is false, `if mask.any(): x[mask] = 0`, so that it may run anyway."""
-    called = node.test.func if isinstance(node.test, ast.Call) else None
-    if node.orelse or not isinstance(called, ast.Attribute) or called.attr != "any" or node.test.keywords:
+    test = node.test
+    if node.orelse or not isinstance(test, ast.Call) or not isinstance(test.func, ast.Attribute):
         return False
-    asked = [*node.test.args] if ast.unparse(called.value) == "torch" else [called.value, *node.test.args]
+    if test.func.attr != "any" or test.keywords:
+        return False
+    asked = [*test.args] if ast.unparse(test.func.value) == "torch" else [test.func.value, *test.args]
     return len(asked) == 1 and all(_is_remark(part) or _is_of_mask(part, asked[0]) for part in node.body)
 
 

@@ -232,7 +232,7 @@ class Selections:
         if func in _SIZES:
             return _size(func, args, kwargs, mask.error)
         if func is torch.Tensor.__setitem__ and self.mask_of(args[0]) is None:
-            return self._put(*args, mask)
+            return self._put(args[0], args[1], args[2], mask)
         if func in _LOSSES:
             return self._loss(func, args, kwargs, mask)
         if func in _EXTREMA and len(args) == 1 and not kwargs:

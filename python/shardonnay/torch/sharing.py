@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
+from .constants import changed
+
 Pairs = list[tuple[torch.Tensor, torch.Tensor]]
 # Of each step that is being captured, the innermost last.
 _NOTED: list[Pairs] = []
-_OVERLAP = (
+OVERLAP = (
     "a view that has a place in memory twice, or one that as_strided makes of a view; expected a copy of it (clone) "
     "changed, or a slice"
 )
@@ -20,9 +22,16 @@ _OVERLAP = (
 UNKEPT = {
     "mutating a non-functional tensor": "a tensor that is neither an argument nor a parameter or buffer of the model, "
     "which a program does not hand on to its next step; expected a buffer (register_buffer)",
-    "internal overlap": _OVERLAP,
-    "mutation on a view chain": _OVERLAP,
+    "internal overlap": OVERLAP,
+    "mutation on a view chain": OVERLAP,
 }
+
+
+def changes_twice(node: torch.fx.Node) -> bool:
+    """Whether a call changes a tensor that expand has made of a smaller one, of which functionalization loses it."""
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda part: part.meta.get("val"))
+    pairs = [pair for x in changed(node.target, args, kwargs) for pair in zip(x.shape, x.stride())]
+    return any(extent > 1 and not stride for extent, stride in pairs)
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
 from .selections import WHAT_A_MASK_TAKES, Selections, mask_in
-from .sharing import UNKEPT, note
+from .sharing import OVERLAP, UNKEPT, changes_twice, note
 from .subscripts import Subscripts
 
 aten = torch.ops.aten
@@ -531,6 +531,8 @@ class _Keeping(torch.fx.Interpreter):
 
     def run_node(self, n: torch.fx.Node) -> Any:
         _set_current(site_of(n) if n.op == "call_function" else None)
+        if n.op == "call_function" and changes_twice(n):
+            raise UnsupportedError(f"'{n.target}' changes {OVERLAP}", site_of(n))
         try:
             result = super().run_node(n)
             is_made = isinstance(n.target, torch._ops.OpOverload) and not any(

@@ -23,8 +23,8 @@ def power(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     if is_inexact(out.dtype):
         return computed(b, out, [x, y], lambda x, y: b.binary("power", x, y))
     base = given(b, x, out.shape, out.dtype)
-    if not isinstance(y, Value) and y >= 0:
-        return _power_of_number(b, base, int(y) % 2 ** torch.iinfo(out.dtype).bits)
+    if isinstance(y, int) and y >= 0:
+        return _power_of_number(b, base, y % 2 ** torch.iinfo(out.dtype).bits)
     return _integer_power(b, base, given(b, y, out.shape, out.dtype))
 
 
