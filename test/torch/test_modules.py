@@ -315,7 +315,7 @@ class Renamed(nn.Linear):
 
 
 def test_parameters_by_a_function_of_the_users():
-    check_whole(nn.Sequential(Renamed(3, 3)), lambda model, x: model(x).square().mean(), X, models.ADAMW)
+    check_whole(nn.Sequential(Renamed(3, 3)), squares, (models.numbers(5, 3),), models.ADAMW)
 
 
 class Viewed(nn.Linear):
@@ -331,7 +331,7 @@ class Viewed(nn.Linear):
 
 def test_a_parameter_from_elsewhere():
     with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: error: weight: forward takes this parameter from"):
-        capture_step(Viewed(), lambda model, x: model(x).sum(), X)
+        capture_step(Viewed(), squares, (models.numbers(5, 3),))
 
 
 class Growing(nn.Linear):

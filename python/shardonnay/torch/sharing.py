@@ -27,11 +27,20 @@ UNKEPT = {
 }
 
 
+def _overlaps(x: torch.Tensor) -> bool:
+    """Whether elements may share a place in memory: no dim steps over all that the narrower ones reach."""
+    reached = 0
+    for stride, extent in sorted(zip(x.stride(), x.shape)):
+        if extent > 1 and stride <= reached:
+            return x.numel() > 0
+        reached += (extent - 1) * stride
+    return False
+
+
 def changes_twice(node: torch.fx.Node) -> bool:
-    """Whether a call changes a tensor that expand has made of a smaller one, of which functionalization loses it."""
+    """Whether a call changes a tensor that has places twice, as expand makes one, which functionalization may lose."""
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda part: part.meta.get("val"))
-    pairs = [pair for x in changed(node.target, args, kwargs) for pair in zip(x.shape, x.stride())]
-    return any(extent > 1 and not stride for extent, stride in pairs)
+    return any(_overlaps(x) for x in changed(node.target, args, kwargs))
 
 
 @contextlib.contextmanager
