@@ -183,8 +183,8 @@ def _check_constants(graph: torch.fx.GraphModule, inputs: Inputs) -> None:
         if place in owners:
             name, kind = owners[place]
             raise UnsupportedError(
-                f"{name}: forward takes this {kind} from elsewhere than the module that has it, so that the program would "
-                "have its value as it is now; expected the module's own attribute, or a call of a torch function with it",
+                f"{name}: forward takes this {kind} from elsewhere than the module that has it, so that the program "
+                "would have its value as it is now; expected the module's own attribute, or a torch function of it",
                 site_of(next(iter(node.users))),
             )
 
