@@ -5,7 +5,8 @@ the other's new value too. And what is changed that a program can not keep.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 
@@ -41,6 +42,16 @@ def changes_twice(node: torch.fx.Node) -> bool:
     """Whether a call changes a tensor that has places twice, as expand makes one, which functionalization may lose."""
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda part: part.meta.get("val"))
     return any(_overlaps(x) for x in changed(node.target, args, kwargs))
+
+
+def is_lost_by_foreach(func: Any, args: Sequence[Any]) -> bool:
+    """Whether `torch._foreach_mul_` and its like change a tensor twice, or a view, whose gradient a trace loses."""
+    name = getattr(func, "__name__", "")
+    if not name.startswith("_foreach_") or not name.endswith("_") or not args:
+        return False
+    places = [(x.untyped_storage()._cdata, x.storage_offset()) for x in args[0]]
+    is_view = torch.is_grad_enabled() and any(x._is_view() and x.requires_grad for x in args[0])
+    return is_view or len(set(places)) < len(places)
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ from .optimizers import as_compiled
 from .randomness import Randomness
 from .replacing import replaced
 from .selections import WHAT_A_MASK_TAKES, Selections, mask_in
-from .sharing import OVERLAP, UNKEPT, changes_twice, note
+from .sharing import OVERLAP, UNKEPT, changes_twice, is_lost_by_foreach, note
 from .subscripts import Subscripts
 
 aten = torch.ops.aten
@@ -305,6 +305,10 @@ class Sources(TorchFunctionMode):
                 "random numbers of a generator, whose state a program has not; expected torch's own (generator=None), "
                 "which follow from the argument 'seed', or the numbers as a tensor of the batch or a buffer",
                 _callers_site(),
+            )
+        if is_lost_by_foreach(func, args):
+            raise UnsupportedError(
+                f"'{func.__name__}' changes a view with a gradient, or a tensor twice; expected a loop", _callers_site()
             )
         if func is torch.nn.functional.ctc_loss:
             args, keywords = torch.utils._pytree.tree_map(self._labels, (args, keywords))
