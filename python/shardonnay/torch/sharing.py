@@ -40,6 +40,8 @@ def _overlaps(x: torch.Tensor) -> bool:
 
 def changes_twice(node: torch.fx.Node) -> bool:
     """Whether a call changes a tensor that has places twice, as expand makes one, which functionalization may lose."""
+    if torch.Tag.inplace_view in getattr(node.target, "tags", ()):  # which writes no numbers
+        return False
     args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda part: part.meta.get("val"))
     return any(_overlaps(x) for x in changed(node.target, args, kwargs))
 
