@@ -179,6 +179,16 @@ BY_HAND = {
         lambda x: (torch.histc(x, 7), torch.histc(x.half(), 9, -3, 3)), [models.numbers(200).bfloat16()],
     ),
     "take of one": (lambda x, at: (torch.take(x, at), torch.take(x[0, 0, 0], at - 4)), [X, torch.tensor(4)]),
+    "digamma of zeros": (
+        lambda x: (x.digamma(), torch.polygamma(0, x), (x > 0).digamma()), [torch.tensor([0.0, -0.0, -1.0, -0.5, 2.0])],
+    ),
+    "gcd of unlike types": (
+        lambda n, m: (torch.gcd(n, m), torch.gcd(m, n), torch.lcm(n, m), torch.gcd(n, m[None])),
+        [torch.tensor([4, -6, 9], dtype=torch.int16), torch.tensor(6, dtype=torch.int32)],
+    ),
+    "means of complex rows": (
+        lambda c: c.scatter_reduce(1, ROWS[1:4].expand(3, 3) % 4, c[:, :3], "mean", include_self=False), [C],
+    ),
     "polar": (lambda x: torch.polar(x.abs(), x), [X]),
     "adaptive_max gradient": (lambda x: F.adaptive_max_pool2d(x[None], [2, 3]), [X]),
     "quantile": (lambda x: torch.quantile(x, 0.3, dim=1), [X]),

@@ -307,6 +307,33 @@ def test_a_buffer_that_is_asked_for_and_changes():
     assert {name: value.tolist() for name, value in captured.constants.items() if name != "mask"} == {"ready": True}
 
 
+class Renamed(nn.Linear):
+    """Has parameters by a function of its own, as TorchRL's losses do."""
+
+    def named_parameters(self, prefix="", recurse=True):
+        return super().named_parameters(prefix, recurse)
+
+
+def test_parameters_by_a_function_of_the_users():
+    check_whole(nn.Sequential(Renamed(3, 3)), squares, (models.numbers(5, 3),), models.ADAMW)
+
+
+class Viewed(nn.Linear):
+    """Holds a view of its weight, which vmap takes without a call that anyone sees."""
+
+    def __init__(self):
+        super().__init__(3, 3)
+        self.held = [self.weight.detach()[:2]]
+
+    def forward(self, x):
+        return super().forward(x) + torch.vmap(lambda row: row.sum())(self.held[0]).sum()
+
+
+def test_a_parameter_from_elsewhere():
+    with pytest.raises(UnsupportedError, match=r"test_modules\.py:\d+: .* weight: forward takes this parameter from"):
+        capture_step(Viewed(), squares, (models.numbers(5, 3),))
+
+
 class Growing(nn.Linear):
     def forward(self, x):
         x = super().forward(x)

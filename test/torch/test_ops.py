@@ -78,6 +78,22 @@ def test_constants_keep_their_bits():
     assert not wrong([random_ops.Case("constant", lambda x: values * torch.ones_like(x), [values])])
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_powers_of_integers(dtype):
+    """Exponents of all bits, and negative ones."""
+    bound = torch.iinfo(dtype)
+    x = torch.tensor([-5, -2, -1, 0, 1, 2, 3, 7, bound.max, bound.min]).to(dtype)
+    y = torch.tensor([0, 1, 2, 3, 31, 32, 63, 64, 65, 97, 127, -1, -2, -128, bound.max - 4, bound.min]).to(dtype)
+    numbers = lambda x: [x**number for number in (0, 1, 2, 5, 33, 64, 65, 127)]
+    of_numbers = lambda y: [number**y for number in (0, 1, 2, 3)] + ([(-1) ** y] if dtype.is_signed else [])
+    cases = [
+        random_ops.Case("tensors", lambda x, y: x[:, None] ** y, [x, y]),
+        random_ops.Case("of a tensor", numbers, [x]),
+        random_ops.Case("of a number", of_numbers, [y]),
+    ]
+    assert not (lines := wrong(cases)), "\n".join(lines)
+
+
 # Of a half tensor and a number that the type does not hold.
 OF_A_NUMBER = {
     "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,

@@ -16,7 +16,7 @@ from .attributes import restored
 from .builder import UnsupportedError
 from .functional import prune
 from .randomness import Randomness, warned
-from .tracing import trace
+from .tracing import site_of, trace
 from .trees import named_leaves
 
 SEED = "seed"
@@ -171,6 +171,25 @@ def captured(
     return found
 
 
+def _check_constants(graph: torch.fx.GraphModule, inputs: Inputs) -> None:
+    """No constant is a parameter or buffer, which forward has found where nothing stands in for it."""
+    owners = {
+        value.untyped_storage()._cdata: (name, kind)
+        for name, kind, value in zip(inputs.names, inputs.kinds, inputs.values)
+        if kind != "input"
+    }
+    for node in graph.graph.find_nodes(op="get_attr"):
+        value = functools.reduce(getattr, str(node.target).split("."), graph)
+        place = value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+        if place in owners:
+            name, kind = owners[place]
+            raise UnsupportedError(
+                f"{name}: forward takes this {kind} from elsewhere than the module that has it, so that the program "
+                "would have its value as it is now; expected the module's own attribute, or a torch function of it",
+                site_of(next(iter(node.users))),
+            )
+
+
 def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]) -> Captured:
     placeholders = graph.graph.find_nodes(op="placeholder")
     names, kinds = [*inputs.names, SEED], [*inputs.kinds, SEED]
@@ -193,6 +212,7 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
         results.append(Returned(name, tuple(value.shape), value.dtype, updates))
     output.args = (tuple(nodes),)
     prune(graph.graph)
+    _check_constants(graph, inputs)
     graph.recompile()
     arguments = [
         Argument(name, kind, tuple(node.meta["val"].shape), node.meta["val"].dtype)

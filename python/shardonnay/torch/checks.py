@@ -20,9 +20,14 @@ from torch._subclasses.fake_tensor import DataDependentOutputException
 
 from .recording import Mode
 
+from .equality import equal
+from .factors import number
+
 aten = torch.ops.aten
 _TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
-_REMARKS = ("print", "warn", "warning")
+_REMARKS = ("print", "warn", "warn_explicit", "warning")
+# Of a logger.
+_LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
 _BETWEEN = ("__torch_function__", "__torch_dispatch__")
 # A line and column where code begins, and where it ends.
@@ -38,7 +43,9 @@ class Checks(Mode):
         try:
             return func(*args, **(kwargs or {}))
         except DataDependentOutputException:
-            answer = _answer(sys._getframe(1), whole=True)
+            answer = equal(*args) if func is aten.equal.default else number(args[0])
+            if answer is None:
+                answer = _answer(sys._getframe(1), whole=True)
             if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
                 answer = False  # whether the windows leave a gap
             if answer is None:
@@ -112,6 +119,8 @@ def _checks(file: str) -> list[tuple[ast.expr, bool, bool]]:
             found.append((node.test, True, False))
         elif isinstance(node, ast.If) and node not in handled and _complains(node.body) != _complains(node.orelse):
             found.append((node.test, _complains(node.orelse), False))
+        elif isinstance(node, ast.If) and node not in handled and _is_idle(node):
+            found.append((node.test, True, False))
         elif isinstance(node, ast.Return) and node.value is not None:
             found.append((node.value, True, True))
     return found
@@ -129,11 +138,42 @@ def _complains(body: list[ast.stmt]) -> bool:
     return bool(body) and (isinstance(body[-1], ast.Raise) or all(_is_remark(statement) for statement in body))
 
 
+def _is_idle(node: ast.If) -> bool:
+    """Whether the body does nothing if the test is false, `if mask.any(): x[mask] = 0`, so that it may run anyway."""
+    test = node.test
+    if node.orelse or not isinstance(test, ast.Call) or not isinstance(test.func, ast.Attribute):
+        return False
+    if test.func.attr != "any" or test.keywords:
+        return False
+    asked = [*test.args] if ast.unparse(test.func.value) == "torch" else [test.func.value, *test.args]
+    return len(asked) == 1 and all(_is_remark(part) or _is_of_mask(part, asked[0]) for part in node.body)
+
+
+def _is_of_mask(statement: ast.stmt, mask: ast.expr) -> bool:
+    """Whether a statement changes nothing where a mask is false: `x[mask] = ...`, `x = x.clamp_min(0)` of `x < 0`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target, value = statement.targets[0], statement.value
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    if all(isinstance(part, ast.Subscript) and ast.unparse(part.slice) == ast.unparse(mask) for part in parts):
+        return True
+    x = ast.unparse(target)
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or len(value.args) != 1:
+        return False
+    bound, is_mine = ast.unparse(value.args[0]), ast.unparse(value.func.value) == x and not value.keywords
+    below, above = (f"{x}.lt({bound})", f"{x} < {bound}"), (f"{x}.gt({bound})", f"{x} > {bound}")
+    return is_mine and ast.unparse(mask) in {"clamp_min": below, "clamp_max": above}.get(value.func.attr, ())
+
+
 def _is_remark(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assert):
+        return True
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return False
     called = statement.value.func
-    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in _REMARKS
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    is_logged = name in _LOGGED and isinstance(called, ast.Attribute) and "log" in ast.unparse(called.value).lower()
+    return name in _REMARKS or is_logged
 
 
 def _span(node: ast.expr) -> _Span:
@@ -153,11 +193,21 @@ def _is_all_of(part: ast.expr, asked: Any) -> bool:
 
 
 def _part_of(test: ast.expr, asked: Any, value: bool) -> tuple[ast.expr, bool]:
-    """The condition of a test that `asked` is in, and its value: parts of `and` and `or` are what the whole is."""
+    """The condition of a test that `asked` is in, and its value: parts of a condition are what the whole is."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _part_of(test.operand, asked, not value)
-    if isinstance(test, ast.BoolOp):
-        for part in test.values:
-            if _within(asked, _span(part)):
-                return _part_of(part, asked, value)
+    for part in _parts(test):
+        if _within(asked, _span(part)):
+            return _part_of(part, asked, value)
     return test, value
+
+
+def _parts(test: ast.expr) -> list[ast.expr]:
+    """What `and`, `or`, `if` and `else` join, and what `all(... for ...)` and `any(... for ...)` ask."""
+    if isinstance(test, ast.BoolOp):
+        return test.values
+    if isinstance(test, ast.IfExp):
+        return [test.body, test.orelse]
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id in ("all", "any"):
+        return [part.elt for part in test.args if isinstance(part, ast.GeneratorExp)]
+    return []

@@ -37,7 +37,7 @@ def _asks(func: Any, args: Sequence[Any]) -> bool:
     return any(tag in func.tags for tag in _ASKING)
 
 
-def _changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+def changed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
     """The tensors that a call writes to."""
     if func is aten.native_batch_norm.default:  # its schema does not say it
         return [leaf for leaf in args[3:5] if leaf is not None]
@@ -148,7 +148,7 @@ class Constants(Mode):
 
     def _forget(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """What a call may have changed is known no more, nor what shares memory with it."""
-        for leaf in _changed(func, args, kwargs):
+        for leaf in changed(func, args, kwargs):
             if leaf in self.values:
                 storage = self.values[leaf].untyped_storage()
                 self.lost[storage._cdata] = storage
@@ -162,8 +162,7 @@ class Constants(Mode):
         if given is not None and _asks(func, given[0]):
             return self._answer(func, given)
         result = func(*args, **kwargs)
-        changed = _changed(func, args, kwargs)
-        for leaf in changed:
+        for leaf in changed(func, args, kwargs):
             storage = leaf.untyped_storage()
             self.written[storage._cdata] = storage
         if func in _DRAWING and result.numel() == 1:

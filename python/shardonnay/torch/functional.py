@@ -22,6 +22,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from .builder import Site, UnsupportedError
 from .recording import Call, Recorder, Results, Token, Type, key_of, kind_of, leaves_of, mapped, written_by
+from .sharing import CONSTANT, OVERLAP, UNKEPT, overlaps
 
 aten = torch.ops.aten
 SITE = "shardonnay_site"
@@ -180,6 +181,11 @@ class Templates:
                     torch._disable_functionalization()
         except (DataDependentOutputException, NotImplementedError) as error:
             raise UnsupportedError(f"'{call.op}' can not be taken apart: {error}", call.site or Site()) from error
+        except RuntimeError as error:
+            found = [text for reason, text in UNKEPT.items() if reason in str(error)]
+            if not found:
+                raise
+            raise UnsupportedError(f"'{call.op}' changes {found[0]}", call.site or Site()) from error
         return self._template(tokens, recorder.calls, results, written)
 
     def _template(
@@ -336,13 +342,12 @@ class Functional:
             return
         kind = kind_of(call.op)
         operands = [self._value(token, call.site) for token in leaves_of([call.args, call.kwargs], Token)]
-        written = [self._value(token) for token in leaves_of(written_by(call.op, call.args, call.kwargs), Token)]
+        changed = list(leaves_of(written_by(call.op, call.args, call.kwargs), Token))
+        if any(overlaps(token.type.shape, token.type.stride) for token in changed):
+            raise UnsupportedError(f"'{call.op}' changes {OVERLAP}", call.site or Site())
+        written = [self._value(token) for token in changed]
         if any(value.memory.is_constant for value in written):
-            raise UnsupportedError(
-                f"'{call.op}' changes a tensor that is neither an argument nor a parameter or buffer of the model, "
-                "which a program does not hand on to its next step; expected a buffer (register_buffer)",
-                call.site or Site(),
-            )
+            raise UnsupportedError(f"'{call.op}' changes {UNKEPT[CONSTANT]}", call.site or Site())
         template = self.templates.of(call)
         nodes = [self._read(value) for value in operands]
         filled = self._filled(template, nodes, call.site)

@@ -40,7 +40,8 @@ from .optimizers import as_compiled
 from .randomness import Randomness
 from .recording import Recorder, Results, leaves_of, mapped
 from .replacing import replaced
-from .sharing import note
+from .selections import WHAT_A_MASK_TAKES, Selections, mask_in
+from .sharing import is_lost_by_foreach, note
 from .subscripts import Subscripts
 
 aten = torch.ops.aten
@@ -278,10 +279,10 @@ def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tens
     """The tensor and the mask of a call that takes what a mask selects."""
     if func not in (torch.masked_select, torch.Tensor.masked_select, torch.Tensor.__getitem__) or len(args) != 2:
         return None
-    x, mask = args
-    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
-        return None
-    return (x, mask) if func is not torch.Tensor.__getitem__ or mask.shape == x.shape else None
+    if func is not torch.Tensor.__getitem__:
+        return torch.broadcast_tensors(*args)
+    mask = mask_in(*args)
+    return None if mask is None else (args[0], mask)
 
 
 class Sources(TorchFunctionMode):
@@ -293,24 +294,25 @@ class Sources(TorchFunctionMode):
         self.constants, self.subscripts = constants, Subscripts(constants)
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
-        # What a mask selected, whose size no program knows, and what is said of it if it is used.
-        self.selections: list[tuple[torch.Tensor, Exception]] = []
+        self.selections = Selections()
 
     def _run(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """The result of a function; of a selection, which only labels of a CTC loss may be, a stand-in."""
+        """The result of a function."""
         if keywords.get("generator") is not None:
             raise UnsupportedError(
                 "random numbers of a generator, whose state a program has not; expected torch's own (generator=None), "
                 "which follow from the argument 'seed', or the numbers as a tensor of the batch or a buffer",
                 _callers_site(),
             )
+        if is_lost_by_foreach(func, args):
+            raise UnsupportedError(
+                f"'{func.__name__}' changes a view with a gradient, or a tensor twice; expected a loop", _callers_site()
+            )
         if func is torch.nn.functional.ctc_loss:
-            others = {name: value for name, value in keywords.items() if name != "targets"}
-            self.check_known([*args[:1], *args[2:], others])
-        else:
-            self.check_known((args, keywords))
+            args, keywords = torch.utils._pytree.tree_map(self._labels, (args, keywords))
         try:
-            return self.replaced.get(func, func)(*args, **keywords)
+            run = functools.partial(self.replaced.get(func, func), *args, **keywords)
+            return self.selections.call(func, args, keywords, run)
         except DataDependentOutputException:
             if func is not torch.Tensor.item:
                 raise
@@ -323,13 +325,17 @@ class Sources(TorchFunctionMode):
             asked = _selection(func, args)
             if asked is None:
                 raise
-            result = selected(*asked)
-            self.selections.append((result, _data_dependent(error, site=_callers_site())))
-            return result
+            return self.selections.take(*asked, _data_dependent(error, WHAT_A_MASK_TAKES, _callers_site()))
+
+    def _labels(self, leaf: Any) -> Any:
+        """What a mask selected, one behind the other."""
+        source = self.selections.source(leaf)
+        return leaf if source is None else selected(*source)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         before = self.recorder.site
         if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
+            self.selections.check((args, kwargs))
             return func(*args, **(kwargs or {}))
         file, line = caller()
         site = Site(file, line, self.modules[-1] if self.modules else "")
@@ -364,15 +370,6 @@ class Sources(TorchFunctionMode):
             node.metadata[SITE] = backward
             node.register_prehook(enter)
             waiting += [following for following, _ in node.next_functions]
-
-    def check_known(self, tree: Any) -> None:
-        """Raises what is said of a selection if one is in the tree."""
-        if not self.selections:
-            return
-        for leaf in torch.utils._pytree.tree_leaves(tree):
-            for tensor, error in self.selections:
-                if leaf is tensor:
-                    raise error
 
     @contextlib.contextmanager
     def naming(self, model: torch.nn.Module) -> Iterator[None]:
@@ -476,7 +473,7 @@ def trace(
             for context in (randomness.recording(arguments[-1]), Checks(), constants):
                 stack.enter_context(context)
             results = function(*arguments[:-1])
-            sources.check_known(results)
+            sources.selections.check(results)
         functional = Functional(Templates(fakes, decompositions()), inputs)
         for call in recorder.calls:
             functional.call(call)

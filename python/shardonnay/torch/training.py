@@ -90,11 +90,8 @@ def _by_holder(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> dict
     names = {id(tensor): name for name, tensor in mine if name in tensors}
     held = {}
     for prefix, module in model.named_modules():
-        parameters = module.named_parameters(prefix, recurse=False, remove_duplicate=False)
-        buffers = module.named_buffers(prefix, recurse=False, remove_duplicate=False)
-        for name, tensor in itertools.chain(parameters, buffers):
-            if id(tensor) in names:
-                held[name] = tensors[names[id(tensor)]]
+        own = itertools.chain(module._parameters.items(), module._buffers.items())
+        held.update({f"{prefix}.{name}".lstrip("."): tensors[names[id(x)]] for name, x in own if id(x) in names})
     return held
 
 

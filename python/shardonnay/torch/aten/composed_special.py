@@ -16,8 +16,8 @@ aten, prims = torch.ops.aten, torch.ops.prims
 @composes(aten.gcd.default, prims.gcd.default)
 def _gcd(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """By Euclid, as many steps as numbers of the type may need, whose ratio is the golden one then."""
-    x, y = torch.broadcast_tensors(x, y)
-    x, y = x.abs(), y.abs()
+    dtype = torch.result_type(x, y)
+    x, y = (part.to(dtype).abs() for part in torch.broadcast_tensors(x, y))
     for _ in range(torch.iinfo(x.dtype).bits * 3 // 2):
         x, y = torch.where(y == 0, x, y), torch.where(y == 0, 0, x % torch.where(y == 0, 1, y))
     return x

@@ -14,7 +14,7 @@ from .table import Operand, Result, given, lowers, promoted, real_of, rounded, w
 aten, prims = torch.ops.aten, torch.ops.prims
 
 
-def _computed(b: Builder, out: Result, operands: Sequence[Operand], body: Callable[..., Value]) -> Value:
+def computed(b: Builder, out: Result, operands: Sequence[Operand], body: Callable[..., Value]) -> Value:
     """`body` of the operands in one shape and type, half types as float32, rounded to the result's type.
 
     A number has been rounded to a half type before: so do most of torch's kernels.
@@ -51,7 +51,7 @@ def _scaled_sum(b: Builder, out: Result, name: str, x: Operand, y: Operand, alph
             return b.binary("or", x, b.binary("and", y, alpha))
         return b.binary(name, x, b.mul(y, alpha))
 
-    return _computed(b, out, [x, y, alpha], body)
+    return computed(b, out, [x, y, alpha], body)
 
 
 @lowers(aten.add, prims.add)
@@ -137,7 +137,7 @@ def floor_divide(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
 
 @lowers(aten.fmod)
 def fmod(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
-    return _computed(b, out, [x, y], lambda x, y: b.binary("remainder", x, y))
+    return computed(b, out, [x, y], lambda x, y: b.binary("remainder", x, y))
 
 
 @lowers(aten.remainder)
@@ -149,35 +149,12 @@ def remainder(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
         unlike = b.binary("and", b.compare("NE", rest, b.like(0, x)), _signs_differ(b, rest, y))
         return b.select(unlike, b.add(rest, y), rest)
 
-    return _computed(b, out, [x, y], body)
-
-
-@lowers(aten.pow)
-def power(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
-    if isinstance(y, (int, float)) and not isinstance(y, bool):
-        short = _short_power(b, y)
-        if short is not None and (is_inexact(out.dtype) or y >= 0):
-            return _computed(b, out, [x], short)
-    return _computed(b, out, [x, y], lambda x, y: b.binary("power", x, y))
-
-
-def _short_power(b: Builder, exponent: float) -> Callable[[Value], Value] | None:
-    """The powers that torch computes by other means."""
-    return {
-        0: lambda x: b.like(1, x),
-        1: lambda x: x,
-        2: lambda x: b.mul(x, x),
-        3: lambda x: b.mul(b.mul(x, x), x),
-        0.5: lambda x: b.unary("sqrt", x),
-        -0.5: lambda x: b.unary("rsqrt", x),
-        -1: lambda x: b.div(b.like(1, x), x),
-        -2: lambda x: b.div(b.like(1, x), b.mul(x, x)),
-    }.get(exponent)
+    return computed(b, out, [x, y], body)
 
 
 @lowers(aten.reciprocal)
 def reciprocal(b: Builder, out: Result, x: Operand) -> Value:
-    return _computed(b, out, [x], lambda x: b.div(b.like(1, x), x))
+    return computed(b, out, [x], lambda x: b.div(b.like(1, x), x))
 
 
 @lowers(aten.neg, aten._neg_view)
@@ -277,7 +254,7 @@ def logit(b: Builder, out: Result, x: Value, eps: float | None = None) -> Value:
         low, high = _bounds_of_logit(b, x, eps)
         x = b.select(b.compare("LT", x, low), low, b.select(b.compare("GT", x, high), high, x))
     odds = b.div(x, b.sub(b.like(1, x), x))
-    return _computed(b, out, [odds], lambda odds: b.unary("log", odds))
+    return computed(b, out, [odds], lambda odds: b.unary("log", odds))
 
 
 @lowers(aten.logit_backward)
@@ -313,13 +290,12 @@ _DIRECT = {
     aten.acosh: "chlo.acosh",
     aten.atanh: "chlo.atanh",
     aten.lgamma: "chlo.lgamma",
-    aten.digamma: "chlo.digamma",
     aten.erfinv: "chlo.erf_inv",
 }
 
 
 def _direct(name: str) -> Callable[..., Value]:
-    return lambda b, out, x: _computed(b, out, [x], lambda x: b.unary(name, x))
+    return lambda b, out, x: computed(b, out, [x], lambda x: b.unary(name, x))
 
 
 for _op, _name in _DIRECT.items():
@@ -327,7 +303,7 @@ for _op, _name in _DIRECT.items():
 
 
 def _logarithm(base: float) -> Callable[..., Value]:
-    return lambda b, out, x: _computed(
+    return lambda b, out, x: computed(
         b, out, [x], lambda x: b.mul(b.unary("log", x), b.like(1 / math.log(base), x))
     )
 
@@ -338,12 +314,12 @@ lowers(aten.log10)(_logarithm(10))
 
 @lowers(aten.exp2)
 def exp2(b: Builder, out: Result, x: Value) -> Value:
-    return _computed(b, out, [x], lambda x: b.binary("power", b.like(2, x), x))
+    return computed(b, out, [x], lambda x: b.binary("power", b.like(2, x), x))
 
 
 @lowers(aten.atan2)
 def atan2(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
-    return _computed(b, out, [x, y], lambda x, y: b.binary("atan2", x, y))
+    return computed(b, out, [x, y], lambda x, y: b.binary("atan2", x, y))
 
 
 @lowers(aten.angle.default)
@@ -362,7 +338,7 @@ def xlogy(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
         product = b.select(b.compare("EQ", x, b.like(0, x)), b.like(0, x), b.mul(x, logarithm))
         return b.select(b.is_nan(y), y, product)
 
-    return _computed(b, out, [x, y], body)
+    return computed(b, out, [x, y], body)
 
 
 def _rounding(name: str) -> Callable[..., Value]:
@@ -385,7 +361,7 @@ def round_(b: Builder, out: Result, x: Value, decimals: int = 0) -> Value:
         up, down = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
         return b.binary(down, b.unary("round_nearest_even", b.binary(up, x, b.like(scale, x))), b.like(scale, x))
 
-    return _computed(b, out, [x], body)
+    return computed(b, out, [x], body)
 
 
 def _trunc(b: Builder, x: Value) -> Value:
@@ -527,7 +503,7 @@ def hypot(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
         infinite = [b.compare("EQ", part, b.like(math.inf, x)) for part in (x, y)]  # whatever the other one is
         return b.select(b.binary("or", *infinite), b.like(math.inf, x), length)
 
-    return _computed(b, out, [x, y], body)
+    return computed(b, out, [x, y], body)
 
 
 @lowers(aten.where, prims.where)

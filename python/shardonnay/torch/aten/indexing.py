@@ -288,7 +288,7 @@ def _reduced(
         return result
     ones, own = b.full(1, shape, x.dtype), b.like(1 if include_self else 0, x)
     count = put(own, ones, "add")
-    count = b.binary("maximum", count, b.like(1, count))
+    count = b.select(b.compare("EQ", count, b.like(0, count)), b.like(1, count), count)
     if is_inexact(x.dtype):
         return b.div(result, count)
     from .elementwise import div

@@ -135,12 +135,23 @@ def _cotangent_derivative(n: int) -> list[int]:
     return found
 
 
+def _digamma(b: Builder, x: Value) -> Value:
+    """At 0 an infinity, whose sign is not the zero's."""
+    zero = b.like(0, x)
+    return b.select(b.compare("EQ", x, zero), b.div(b.like(-1, x), x), b.unary("chlo.digamma", x))
+
+
+@lowers(aten.digamma)
+def digamma(b: Builder, out: Result, x: Value) -> Value:
+    return b.cast(_digamma(b, b.cast(x, wide(out.dtype))), out.dtype)
+
+
 @lowers(aten.polygamma)
 def polygamma(b: Builder, out: Result, n: int, x: Value) -> Value:
     """Below a half by its reflection."""
     x = b.cast(x, wide(out.dtype))
     if n == 0:
-        return b.cast(b.unary("chlo.digamma", x), out.dtype)
+        return b.cast(_digamma(b, x), out.dtype)
     small = b.compare("LT", x, b.like(0.5, x))
     values = b.binary("chlo.zeta", b.like(n + 1, x), b.select(small, b.sub(b.like(1, x), x), x))
     right = _times(b, values, (-1) ** (n + 1) * math.factorial(n))
