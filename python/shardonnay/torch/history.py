@@ -18,7 +18,7 @@ class History:
         self.made: dict[Token, tuple[Call, int | None]] = {}
         # Of tensors that share memory with earlier ones one of these.
         self._earlier: dict[Token, Token] = {}
-        written = []
+        written: list[Token] = []
         for call in recorder.calls:
             given = list(leaves_of((call.args, call.kwargs), Token))
             kind = kind_of(call.op)
