@@ -113,8 +113,8 @@ def Spmd_CollectivePermuteOp
     axes per dim, and gets the one that its indices along `target` name: itself
     where it has it, else from a device that does and sends to no other.
     `source_mesh`: the axes of `source` are on another mesh of the same devices.
-    Where a shard is in parts (partial sums), one more list behind those of the
-    dims has the axes that name the part.
+    Where a shard is in parts (partial sums), or one of a manual computation,
+    one more list behind those of the dims has the axes that name the part.
 
     ```mlir
     %1 = spmd.collective_permute %0 [{"x"}, {"y"} ] -> [{"y"}, {"x"} ] @mesh

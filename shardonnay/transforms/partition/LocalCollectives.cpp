@@ -184,6 +184,9 @@ private:
   /// Where `current` is going, while a collective is built.
   TensorSharding target;
   FlatSymbolRefAttr sourceMesh;
+  /// Those that are manual around it: devices that differ along these have
+  /// values of their own.
+  AxisList manual;
   bool isBuilt = true;
 };
 
@@ -191,6 +194,7 @@ FailureOr<Value> ShardBuilder::build(sdy::CollectiveOpInterface op,
                                      FlatSymbolRefAttr from) {
   target = toSharding(sdy::getSharding(op->getResult(0)), placer.mesh());
   sourceMesh = from;
+  manual = placer.manualAxes(op);
   op.applyTo(*this, placer.mesh());
   if (!isBuilt)
     return failure();
@@ -213,13 +217,16 @@ FailureOr<Value> ShardBuilder::makeParts(const AxisList &axes,
   return current;
 }
 
-/// Parts stay what they are.
+/// Parts stay what they are, and so does what is one of a manual computation.
 void ShardBuilder::onPermute(ArrayRef<AxisList> wanted, bool) {
   auto writeAll = [&](ArrayRef<AxisList> axesPerDim, const AxisList &parts) {
     auto lists = llvm::map_to_vector(
         axesPerDim, [&](const AxisList &list) { return write(list); });
+    AxisList own = manual;
     if (!target.unreduced.empty())
-      lists.push_back(write(parts));
+      own.append(parts);
+    if (!own.empty())
+      lists.push_back(write(own));
     return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), lists);
   };
   current = spmd::CollectivePermuteOp::create(

@@ -40,6 +40,16 @@ AxisList Placer::deviceAxes(Operation *op) const {
   return programMesh ? sdy::getDeviceAxes(op, programMesh) : AxisList();
 }
 
+AxisList Placer::manualAxes(Operation *op) const {
+  if (!programMesh || !op->getParentOfType<sdy::ManualComputationOp>())
+    return AxisList();
+  AxisList manual;
+  for (AxisRef axis : toMesh(programMesh).allAxes().subtract(deviceAxes(op)))
+    if (axis.size > 1)
+      manual.append(AxisList({axis}));
+  return manual;
+}
+
 std::string Placer::str(const AxisList &axes) const {
   auto text = [](sdy::AxisRefAttr axis) { return axis.toString(); };
   return "{" +

@@ -57,6 +57,8 @@ public:
   llvm::StringRef meshName() const { return programMeshName.getValue(); }
   /// All axes of the mesh but those that are manual around `op`, in order.
   AxisList deviceAxes(mlir::Operation *op) const;
+  /// The others of more than one device.
+  AxisList manualAxes(mlir::Operation *op) const;
   /// "{"x", "y":(1)2}"
   std::string str(const AxisList &axes) const;
 

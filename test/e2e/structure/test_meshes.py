@@ -152,6 +152,24 @@ def test_agrees_with_the_unpartitioned_program(case):
     check(program(*CASES[case]))
 
 
+@pytest.mark.parametrize("mesh", [f'<["x"=2, "a"=2, "b"=2], {SHUFFLED}>', '<["a"=2, "x"=2, "b"=2]>'])
+@pytest.mark.parametrize("before, after", [('"a"', '"b"'), ('"b"', '"a"')])
+def test_a_permute_in_a_manual_computation_stays_on_its_devices(mesh, before, after):
+    """Each device along "x" has a value of its own."""
+    check(f"""
+sdy.mesh @m = {mesh}
+func.func @main(%a: tensor<4x6xf32> {{sdy.sharding = #sdy.sharding<@m, [{{{before}}}, {{"x"}}]>}})
+    -> (tensor<4x6xf32> {{sdy.sharding = #sdy.sharding<@m, [{{{after}}}, {{"x"}}]>}}) {{
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{{{before}}}, {{"x"}}]>]
+      out_shardings=[<@m, [{{{after}}}, {{"x"}}]>] manual_axes={{"x"}} (%b: tensor<4x3xf32>) {{
+    %1 = stablehlo.negate %b : tensor<4x3xf32>
+    sdy.return %1 : tensor<4x3xf32>
+  }} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}}
+""", [np.arange(24, dtype=np.float32).reshape(4, 6)])
+
+
 def test_parts_go_to_another_order_of_the_devices():
     text = f"""
 sdy.mesh @m = <{M}, device_ids=[4, 0, 1, 7, 5, 3, 2, 6]>
