@@ -134,3 +134,24 @@ def test_random_writes(seed):
     captured = capture(lambda x: written_at_random(x, seed), [X])
     for found, expected in zip(captured.graph(X), written_at_random(X, seed), strict=True):
         torch.testing.assert_close(found, expected)
+
+
+def as_strided_of_a_view(x):
+    y = x.clone()
+    view = y.reshape(4, 6)
+    view.as_strided((2,), (1,), 1).mul_(3)
+    view.add_(1)
+    return y, view
+
+
+def linear_in_a_step(x):
+    """Runs a `make_fx` of its own, which sees what is called; calls alike were made before."""
+    return torch.zeros_like(x) * x + torch.sin(x) + torch.func.linearize(torch.sin, x)[1](x)
+
+
+@pytest.mark.parametrize("function", [as_strided_of_a_view, linear_in_a_step])
+def test_what_torch_takes_apart(function):
+    captured = capture(lambda x: function(x.reshape(4, 6)), [X])
+    expected = function(X.reshape(4, 6))
+    for found, wanted in zip(captured.graph(X), expected if isinstance(expected, tuple) else [expected], strict=True):
+        torch.testing.assert_close(found, wanted)

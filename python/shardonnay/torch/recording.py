@@ -201,6 +201,8 @@ def _view_of(op: Any) -> Any:
 
 
 _FIRST, _UNKNOWN = "the first argument", "unknown"
+# Modes of torch's that see a call behind a recorder: those of a `make_fx` in the step, as torch.func.linearize has it.
+_FURTHER = (torch._C._TorchDispatchModeKey.PROXY, torch._C._TorchDispatchModeKey.FUNCTIONAL)
 
 
 class Results:
@@ -218,7 +220,8 @@ class Results:
 
     def of(self, call: Call, args: Any, kwargs: Any) -> Any:
         """The result of a call with these arguments."""
-        if not all(token.is_plain for token in leaves_of((call.args, call.kwargs), Token)):
+        is_plain = all(token.is_plain for token in leaves_of((call.args, call.kwargs), Token))
+        if not is_plain or any(map(torch._C._get_dispatch_mode, _FURTHER)):
             return call.op(*args, **kwargs)
         surroundings = torch.get_default_dtype(), torch.is_inference_mode_enabled()
         key = call.op, surroundings, key_of(call.args), key_of(call.kwargs)
@@ -240,6 +243,8 @@ class Results:
             parts = [part if part is None else self._found(part, base) for part in result]
             return _UNKNOWN if _UNKNOWN in parts else parts
         if type(result) is not FakeTensor or result.fake_mode is not self.mode or result.constant is not None:
+            return _UNKNOWN
+        if result._is_zerotensor():
             return _UNKNOWN
         found = Type.of(result)
         if base is None:
@@ -279,6 +284,7 @@ class Recorder(Mode):
     def enter(self, x: torch.Tensor) -> Token:
         """A token for a tensor that is there, or has changed its shape."""
         is_plain = type(x) is FakeTensor and x.fake_mode is self.results.mode and x.constant is None
+        is_plain = is_plain and not x._is_zerotensor()
         found = self._tokens[x] = Token(Type.of(x), is_plain=is_plain)
         return found
 
