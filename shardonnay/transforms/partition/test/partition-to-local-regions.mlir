@@ -99,3 +99,19 @@ func.func @divergent(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   } : (tensor<16xf32>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
+
+// -----
+
+sdy.mesh @mesh2 = <["m"=2, "a"=2, "b"=2]>
+
+// Devices that differ along a manual axis have values of their own: who sends
+// to whom names that axis too.
+// CHECK-LABEL: func @permuted_in_a_manual_computation
+func.func @permuted_in_a_manual_computation(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh2, [{"a"}, {"m"}]>}) -> (tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh2, [{"b"}, {"m"}]>}) {
+  // CHECK: spmd.collective_permute %{{.*}} [{"a"}, {}, {"m"}] -> [{"b"}, {}, {"m"}]
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh2, [{"a"}, {"m"}]>] out_shardings=[<@mesh2, [{"b"}, {"m"}]>] manual_axes={"m"} (%arg1: tensor<4x4xf32>) {
+    %1 = sdy.collective_permute %arg1 out_sharding=<@mesh2, [{"b"}, {}]> : tensor<4x4xf32>
+    sdy.return %1 : tensor<4x4xf32>
+  } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
