@@ -36,6 +36,29 @@ std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,
   return found;
 }
 
+SmallVector<OpOperand *, 1> CarriedValue::followSum() const {
+  SmallVector<OpOperand *, 1> reads;
+  for (Value sum = carried; sum.hasOneUse() && reads.size() <= kMostAdditions;
+       sum = reads.back()->getOwner()->getResult(0)) {
+    OpOperand &read = *sum.use_begin();
+    Operation *op = read.getOwner();
+    if (&read == next)
+      return reads;
+    if (!isa<ShardingRuleOpInterface>(op) || op->getNumResults() != 1 ||
+        op->getBlock() != user->getBlock())
+      break;
+    reads.push_back(&read);
+  }
+  return {};
+}
+
+bool isLinearIn(OpOperand &operand, ReductionKind kind) {
+  Operation *op = operand.getOwner();
+  llvm::SmallBitVector partial(op->getNumOperands());
+  partial.set(operand.getOperandNumber());
+  return cast<ShardingRuleOpInterface>(op).isLinear(kind, partial);
+}
+
 bool isLinearInBoth(OpOperand &carried, OpOperand &summand,
                     ReductionKind kind) {
   Operation *op = carried.getOwner();

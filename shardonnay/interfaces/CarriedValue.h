@@ -23,8 +23,16 @@ struct CarriedValue {
   /// In the body, and the one op that uses it there.
   mlir::Value carried;
   mlir::Operation *user = nullptr;
+
+  /// By which operands ops read the value one after another, each with a rule
+  /// and one result, the last of which each run leaves; nothing else sees what
+  /// they make. Empty if it is not so, or there are more than kMostAdditions.
+  llvm::SmallVector<mlir::OpOperand *, 1> followSum() const;
 };
 
+/// An op with a rule makes of parts of this operand alone parts of what it
+/// makes of the whole one.
+bool isLinearIn(mlir::OpOperand &operand, ReductionKind kind);
 /// An op with a rule makes of parts of both operands, which are two of it,
 /// parts of what it makes of the whole ones.
 bool isLinearInBoth(mlir::OpOperand &carried, mlir::OpOperand &summand,

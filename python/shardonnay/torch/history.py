@@ -33,11 +33,13 @@ class History:
         self._written = {self._first(token) for token in written}
 
     @classmethod
-    def current(cls) -> History | None:
-        """Of the trace that runs, if one does."""
+    def current(cls, with_call_of: Any = None) -> History | None:
+        """Of the trace that runs, if one does; that has a call of this op, if one is given."""
         modes = _get_current_dispatch_mode_stack()
         recorder = next((mode for mode in reversed(modes) if isinstance(mode, Recorder)), None)
-        return None if recorder is None else cls(recorder)
+        if recorder is None or with_call_of and all(call.op is not with_call_of for call in recorder.calls):
+            return None
+        return cls(recorder)
 
     def _first(self, token: Token) -> Token:
         while token in self._earlier:

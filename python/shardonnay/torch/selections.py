@@ -15,12 +15,12 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .aten.table import highest, lowest
 from .constants import changed
 from .equality import equal
+from .recording import Mode
 
 aten = torch.ops.aten
 WHAT_A_MASK_TAKES = (
@@ -151,7 +151,7 @@ def _keeps_rows(func: Any, given: Mapping[str, Any], rows: list[torch.Tensor], o
     return op is aten.native_layer_norm and len(given["normalized_shape"]) < rank
 
 
-class _Verifying(TorchDispatchMode):
+class _Verifying(Mode):
     """While it lasts, ops of rows make rows, or are refused."""
 
     def __init__(self, selections: Selections) -> None:

@@ -204,11 +204,13 @@ static std::optional<PartialLoop> planLoop(ShardableDataFlowOpInterface loop,
   double around = findSavedAround(loop, found, plan->price, planner);
   if (around == 0 && llvm::any_of(found.additions, updatesSlices))
     return std::nullopt;
-  double price = -found.stepPrice;
-  for (const ReducedSummand &summand : found.summands)
-    price += summand.price;
-  double saved = price * sdy::countTrips(loop) - found.hoistedPrice -
-                 start->price - plan->price + around;
+  double price = 0, hoisted = 0;
+  for (const ReducedSummand &summand : found.summands) {
+    price += summand.price - summand.stepPrice;
+    hoisted += summand.hoistedPrice;
+  }
+  double saved = price * sdy::countTrips(loop) - hoisted - start->price -
+                 plan->price + around;
   return PartialLoop{std::move(*start), plan, saved};
 }
 

@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/Invariants.h"
 
 using namespace mlir;
 
@@ -42,14 +43,6 @@ static bool mayBeStep(Operation *op) {
   return rule && !rule.isContraction() && op->getNumResults() == 1;
 }
 
-static bool isLinearIn(OpOperand &operand, ReductionKind kind) {
-  Operation *op = operand.getOwner();
-  llvm::SmallBitVector partial(op->getNumOperands());
-  partial.set(operand.getOperandNumber());
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  return !rule || rule.isLinear(kind, partial);
-}
-
 /// Finds what is reduced for `operand`, and the path from there to it. If
 /// `found.partial` is given, that is what it looks for. What these ops touch is
 /// not weighed: they rearrange or change elements one by one, which is fused
@@ -70,7 +63,7 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
       op->getBlock() != operand.getOwner()->getBlock())
     return false;
   for (OpOperand &next : op->getOpOperands())
-    if (isLinearIn(next, kind) &&
+    if ((isa<sdy::AllSliceOp>(op) || isLinearIn(next, kind)) &&
         findReduced(next, kind, planner, found, depth + 1)) {
       found.path.push_back(&operand);
       return true;
@@ -78,32 +71,20 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
   return false;
 }
 
-/// No run of `loop` changes `value`, so that what moves it is hoisted.
-static bool isInvariant(Value value, Operation *loop, unsigned depth = 0) {
-  if (!loop->isAncestor(getOwnerOp(value)) || getInvariantSource(value, loop))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && depth < kMostLinearSteps && isPure(op) &&
-         op->getNumRegions() == 0 &&
-         llvm::all_of(
-             op->getOperands(),
-             [&](Value operand) {
-               return isInvariant(operand, loop, depth + 1);
-             });
-}
-
-/// No run of `loop` changes what `op` reads besides `operand`.
+/// No run changes what `op` reads besides `operand`, so that what moves it is
+/// hoisted.
 static bool readsInvariants(Operation *op, const OpOperand &operand,
-                            Operation *loop) {
+                            Invariants &invariants) {
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &other) {
-    return &other == &operand || isInvariant(other.get(), loop);
+    return &other == &operand || invariants.contain(other.get());
   });
 }
 
 /// How the ops between are computed on parts; false if one can't be.
-static bool reshardSteps(ReducedSummand &summand, Accumulator &found,
+static bool reshardSteps(ReducedSummand &summand, Operation *loop,
                          CollectivePlanner &planner) {
   Value source = summand.partial;
+  Invariants invariants(loop);
   for (OpOperand *operand : ArrayRef(summand.path).drop_back()) {
     Operation *op = operand->getOwner();
     if (isa<sdy::AllSliceOp>(op)) {
@@ -117,8 +98,8 @@ static bool reshardSteps(ReducedSummand &summand, Accumulator &found,
         !resharded->plan(planner))
       return false;
     summand.sharding = resharded->getResult();
-    (readsInvariants(op, *operand, found.init->getOwner()) ? found.hoistedPrice
-                                                           : found.stepPrice) +=
+    (readsInvariants(op, *operand, invariants) ? summand.hoistedPrice
+                                               : summand.stepPrice) +=
         resharded->operandPrice();
     summand.steps.push_back(std::move(resharded));
     source = op->getResult(0);
@@ -134,7 +115,7 @@ static bool readSummand(OpOperand &carried, OpOperand &summand,
                         ReducedSummand read, CollectivePlanner &planner) {
   if (!isLinearInBoth(carried, summand, kind) ||
       !findReduced(summand, kind, planner, read) ||
-      !reshardSteps(read, found, planner))
+      !reshardSteps(read, found.init->getOwner(), planner))
     return false;
   Operation *op = carried.getOwner();
   std::optional<ReshardedOp> sum = ReshardedOp::get(op, read.mesh);
@@ -158,24 +139,16 @@ static bool readSummand(OpOperand &carried, OpOperand &summand,
 static bool readAdditions(ReductionKind kind, Accumulator &found,
                           const ReducedSummand *given,
                           CollectivePlanner &planner) {
-  Value sum = found.carried;
-  while (sum.hasOneUse() && found.summands.size() < kMostAdditions) {
-    OpOperand &carried = *sum.use_begin();
-    Operation *op = carried.getOwner();
-    if (&carried == found.next)
-      return !found.summands.empty();
-    if (!isa<ShardingRuleOpInterface>(op) || op->getNumResults() != 1 ||
-        op->getBlock() != found.user->getBlock() ||
-        (given && !found.summands.empty()))
-      return false;
+  for (OpOperand *carried : found.followSum()) {
     ReducedSummand read = given ? *given : ReducedSummand();
-    if (llvm::none_of(op->getOpOperands(), [&](OpOperand &summand) {
-          return readSummand(carried, summand, kind, found, read, planner);
-        }))
+    if ((given && !found.summands.empty()) ||
+        llvm::none_of(
+            carried->getOwner()->getOpOperands(), [&](OpOperand &summand) {
+              return readSummand(*carried, summand, kind, found, read, planner);
+            }))
       return false;
-    sum = op->getResult(0);
   }
-  return false;
+  return !found.summands.empty();
 }
 
 /// `user` makes parts of the carried value, and `summand` is what each run then

@@ -34,6 +34,10 @@ struct ReducedSummand {
   /// The ops between, computed on parts. An all_slice, for which there is no
   /// step, goes.
   llvm::SmallVector<std::optional<ReshardedOp>, 0> steps;
+  /// What moving their other operands costs: in each run, or before the loop
+  /// what no run changes.
+  double stepPrice = 0;
+  double hoistedPrice = 0;
 
   mlir::Value getReduced() const { return path.front()->get(); }
 };
@@ -47,10 +51,6 @@ struct Accumulator : CarriedValue {
   /// is one, with `next` alone on its path, and no addition.
   llvm::SmallVector<ReducedSummand, 1> summands;
   llvm::SmallVector<mlir::Operation *, 1> additions;
-  /// What moving other operands of the ops between costs: in each run, or
-  /// before the loop what no run changes.
-  double stepPrice = 0;
-  double hoistedPrice = 0;
   mlir::sdy::NamedMesh mesh;
   /// The sharding that the carried value then has.
   TensorSharding sharding;

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Iterators.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/CarriedValue.h"
+#include "shardonnay/transforms/collectives/Invariants.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
@@ -21,36 +21,18 @@ namespace shardonnay {
 #define GEN_PASS_DEF_HOISTCOLLECTIVESPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-/// How far a chain of ops is followed that no run of the loop changes.
-static constexpr unsigned kMaxDepth = 100;
-
 namespace {
 /// Copies what does not change in a loop before it.
 class Hoister {
 public:
-  explicit Hoister(Operation *loop) : loop(loop), builder(loop) {}
+  explicit Hoister(Operation *loop)
+      : loop(loop), builder(loop), invariants(loop) {}
 
-  bool isInvariant(Value value, unsigned depth = 0) {
-    value = skipBarriers(value);
-    if (isOutside(value))
-      return true;
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return getInvariantSource(argument, loop) != nullptr;
-    if (auto found = known.find(value); found != known.end())
-      return found->second;
-    Operation *op = value.getDefiningOp();
-    return known[value] = depth < kMaxDepth && isPure(op) &&
-                          op->getNumRegions() == 0 &&
-                          llvm::all_of(
-                              op->getOperands(),
-                              [&](Value operand) {
-                                return isInvariant(operand, depth + 1);
-                              });
-  }
+  bool isInvariant(Value value) { return invariants.contain(value); }
   /// An invariant value, from before the loop.
   Value get(Value value) {
-    value = skipBarriers(value);
-    if (isOutside(value))
+    value = invariants.skipBarriers(value);
+    if (invariants.isOutside(value))
       return value;
     if (auto argument = dyn_cast<BlockArgument>(value))
       return getInvariantSource(argument, loop);
@@ -66,30 +48,10 @@ public:
   }
 
 private:
-  /// What an op without regions hands on as it is: `jax.checkpoint` puts all
-  /// that it recomputes from behind such an op.
-  Value skipBarriers(Value value) {
-    while (!isOutside(value)) {
-      auto barrier = value.getDefiningOp<ShardableDataFlowOpInterface>();
-      if (!barrier || barrier->getNumRegions() > 0)
-        break;
-      SmallVector<OpOperand *> sources = barrier.getEdgeSources(value);
-      if (sources.size() != 1 || sources.front()->getOwner() != barrier)
-        break;
-      value = sources.front()->get();
-    }
-    return value;
-  }
-
-  bool isOutside(Value value) {
-    return !loop->isAncestor(value.getParentBlock()->getParentOp());
-  }
-
   Operation *loop;
   OpBuilder builder;
+  Invariants invariants;
   llvm::DenseMap<Value, Value> copies;
-  /// Whether they are invariant, of results in the loop.
-  llvm::DenseMap<Value, bool> known;
 };
 } // namespace
 

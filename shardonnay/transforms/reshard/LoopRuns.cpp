@@ -58,27 +58,18 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
 /// `mayUpdate`; false if it does anything else to it.
 static bool readAdded(const CarriedValue &found, bool mayUpdate,
                       SmallVectorImpl<Value> &added) {
-  for (Value sum = found.carried; added.size() < kMostAdditions;) {
-    if (!sum.hasOneUse())
-      return false;
-    OpOperand &carried = *sum.use_begin();
-    Operation *op = carried.getOwner();
-    if (op == found.next->getOwner())
-      return &carried == found.next && !added.empty();
-    auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-    if (!rule || op->getNumResults() != 1 ||
-        op->getBlock() != found.user->getBlock() ||
-        (!mayUpdate && !rule.isElementwise()))
+  for (OpOperand *carried : found.followSum()) {
+    Operation *op = carried->getOwner();
+    if (!mayUpdate && !cast<ShardingRuleOpInterface>(op).isElementwise())
       return false;
     size_t before = added.size();
     for (OpOperand &summand : op->getOpOperands())
-      if (isLinearInBoth(carried, summand, ReductionKind::Sum))
+      if (isLinearInBoth(*carried, summand, ReductionKind::Sum))
         added.push_back(summand.get());
     if (added.size() == before)
       return false;
-    sum = op->getResult(0);
   }
-  return false;
+  return true;
 }
 
 void LoopRuns::readSums() {
@@ -114,12 +105,9 @@ void LoopRuns::addSummands(Value value, double carried, unsigned depth,
   if (!rule || op->getNumResults() != 1 || rule.isContraction() ||
       depth == kMostLinearSteps)
     return;
-  for (OpOperand &operand : op->getOpOperands()) {
-    llvm::SmallBitVector one(op->getNumOperands());
-    one.set(operand.getOperandNumber());
-    if (rule.isLinear(ReductionKind::Sum, one))
+  for (OpOperand &operand : op->getOpOperands())
+    if (isLinearIn(operand, ReductionKind::Sum))
       addSummands(operand.get(), carried, depth + 1, readers);
-  }
 }
 
 double LoopRuns::lookUp(Value result) const {
