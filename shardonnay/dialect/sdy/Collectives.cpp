@@ -367,7 +367,8 @@ LogicalResult ShardedToUnreducedOp::verify() {
 }
 
 LogicalResult ReplicatedToUnreducedOp::verify() {
-  FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
+  FailureOr<InOut> shardings =
+      readShardings(*this, getOutSharding(), Takes::AnyOperand);
   if (failed(shardings))
     return failure();
   auto axes = readAxes(*this, getAxes(), "unreduced", *shardings,

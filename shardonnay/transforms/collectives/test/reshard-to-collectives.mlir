@@ -246,6 +246,16 @@ func.func @barrier(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
+// An argument without a sharding is whole on every device.
+// CHECK-LABEL: func @whole_argument_with_owner
+func.func @whole_argument_with_owner(%arg0: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) {
+  // CHECK-NEXT: %[[R:.*]] = sdy.replicated_to_unreduced {"y"} %arg0 out_sharding=<@mesh, [{}], unreduced={"y"}>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.replicated_to_unreduced {"y"} %0 out_sharding=<@mesh, [{}], unreduced={"y"}> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
 sdy.mesh @maximal = <[], device_ids=[1]>
 
 // Nothing is sent where there is no shape.
