@@ -22,7 +22,7 @@ from jaxlib.mlir.passmanager import PassManager
 from .boundary import BoundaryError, dtype_of
 from .errors import ShardonnayError
 
-_PARTITIONING_PASSES = "spmd-partitioning,shardy-xla,sharding-propagation"
+_PARTITIONING_PASSES = ("spmd-partitioning", "shardy-xla", "sharding-propagation")
 
 
 class EngineError(ShardonnayError, RuntimeError):
@@ -110,10 +110,10 @@ class Executable:
     It runs on `devices`, a partition each; on `replicas` > 1 as that many replicas, device r * partitions + p being
     partition p of replica r. Under jax.distributed every process makes the same one; `positions` are the devices that
     this process runs. optimize: False compiles about three times as fast, for large programs that run once,
-    and rounds where the text does.
+    and rounds where the text does. without: passes of XLA that are left out, by name, to find whose a fault is.
     """
 
-    def __init__(self, text, devices, optimize=True, replicas=1):
+    def __init__(self, text, devices, optimize=True, replicas=1, without=()):
         if "_python_cpu_callback" in text:
             raise CallbackError(
                 "the program calls back into Python (jax.pure_callback, io_callback, debug.callback), whose functions "
@@ -132,7 +132,7 @@ class Executable:
         build.use_spmd_partitioning = partitions > 1
         ids = np.array([device.id for device in self.devices]).reshape(replicas, partitions)
         build.device_assignment = _jax.DeviceAssignment.create(ids)
-        build.debug_options.xla_disable_hlo_passes = _PARTITIONING_PASSES
+        build.debug_options.xla_disable_hlo_passes = ",".join((*_PARTITIONING_PASSES, *without))
         if not optimize:
             build.debug_options.xla_backend_optimization_level = 0
             build.debug_options.xla_llvm_disable_expensive_passes = True

@@ -93,6 +93,28 @@ def test_a_refusal_is_no_agreement(monkeypatch):
     assert seen_by(case) == "refused"
 
 
+# XLA drops the product of a slice of whole numbers where one element of it is read (README.md, "Faults of XLA").
+SIMPLIFIED = """// options: {"arguments": "whole", "memory": 0}
+// arguments: [[["small"], 4]]
+// results: [[true, 1]]
+sdy.mesh @mesh = <["x"=3]>
+func.func @main(%c0_0: tensor<4xi32>) -> (tensor<3xi32>) {
+%c0_1 = sdy.sharding_constraint %c0_0 <@mesh, [{"x"}]> : tensor<4xi32>
+%c0_2 = stablehlo.constant dense<3> : tensor<4xi32>
+%c0_3 = stablehlo.multiply %c0_1, %c0_2 : tensor<4xi32>
+%c0_4 = stablehlo.slice %c0_3 [0:3] : (tensor<4xi32>) -> tensor<3xi32>
+return %c0_4 : tensor<3xi32>
+}
+"""
+
+
+def test_a_fault_of_xla_is_no_wrong_number():
+    case, text = runner.read(SIMPLIFIED)
+    with pytest.raises(runner.Refused, match="where XLA does not simplify it") as found:
+        runner.verdicts([case], text)
+    assert found.value.kind == "engine"
+
+
 def test_shrinks_and_replays(tmp_path):
     """A fault of every reverse of something sharded shrinks to one op on few elements; what is written runs again."""
     case, choices = first_that("stablehlo.reverse", lambda case: len(case.ops) > 1)
