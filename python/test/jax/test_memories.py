@@ -116,6 +116,13 @@ def test_plans_have_the_moves_that_an_accelerator_makes():
         assert made.count(f'_xla_buffer_placement = "{memory}"') == text.count(f'_xla_buffer_placement = "{memory}"')
 
 
+def test_reports_count_the_memory_of_devices_alone():
+    traced = jax.jit(momentum, in_shardings=CASES["an optimizer's state"][2]["in_shardings"]).trace(W, W, X)
+    for platform in ("cpu", "tpu"):
+        report = shardonnay.compile(traced.lower(lowering_platforms=(platform,)).as_text(), report=True).report
+        assert report["argument_bytes"] == {"global": W.nbytes + X.nbytes, "per_device": W.nbytes // 4 + X.nbytes // 2}
+
+
 def test_what_is_written_for_an_accelerator_runs_on_cpu_devices():
     shardings = device(None, "model"), host("data", "model"), device("data")
     step = jax.jit(momentum, in_shardings=shardings, out_shardings=shardings[:2], donate_argnums=(0, 1))
