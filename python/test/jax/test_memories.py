@@ -23,8 +23,8 @@ def device(*spec):
     return NamedSharding(MESH, P(*spec))
 
 
-def host(*spec):
-    return NamedSharding(MESH, P(*spec), memory_kind="pinned_host")
+def host(*spec, kind="pinned_host"):
+    return NamedSharding(MESH, P(*spec), memory_kind=kind)
 
 
 def momentum(w, m, x):
@@ -96,16 +96,18 @@ def test_a_state_stays_on_the_host_from_step_to_step():
         np.testing.assert_allclose(value, other, rtol=1e-5, atol=1e-5)
 
 
-def test_ahead_of_time_and_serialized():
+@pytest.mark.parametrize("kind", ["pinned_host", "unpinned_host"])
+def test_ahead_of_time_and_serialized(kind):
     def function(x):
         return jax.device_put(jax.device_put(x, jax.memory.Space.Device) + 1, jax.memory.Space.Host)
 
-    x = jax.device_put(X, host("data"))
-    compiled = sharded.partition(function).lower(x).compile()
-    for program in (compiled, sharded.deserialize(*sharded.serialize(compiled))):
-        assert [leaf.memory_kind for leaf in jax.tree.leaves(program.input_shardings)] == ["pinned_host"]
-        np.testing.assert_allclose(program(x), X + 1)
-        assert program(x).sharding.memory_kind == "pinned_host"
+    x = jax.device_put(X, host("data", kind=kind))
+    for result in (function, lambda x: jax.device_put(x, jax.memory.Space.Device) + 1):
+        compiled = sharded.partition(result, out_shardings=host(kind=kind)).lower(x).compile()
+        for program in (compiled, sharded.deserialize(*sharded.serialize(compiled))):
+            assert [leaf.memory_kind for leaf in jax.tree.leaves(program.input_shardings)] == [kind]
+            np.testing.assert_allclose(program(x), X + 1)
+            assert program(x).sharding.memory_kind == kind
 
 
 def test_plans_have_the_moves_that_an_accelerator_makes():
