@@ -18,7 +18,7 @@ def handed_over(text):
     with make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         found = _boundary(module)
-        _constrain_loops(module)
+        _constrain_results(module)
         return artefacts.serialize(module, with_sdy=True), found
 
 
@@ -49,17 +49,24 @@ def _entry(type_, attributes, meshes):
     return entry
 
 
-def _constrain_loops(module):
-    """Says the shardings of loops' results by constraints: XLA counts wrongly those of a loop that captures values."""
-    loops = [
+def _constrain_results(module):
+    """Says the shardings of some ops' results by constraints instead.
+
+    XLA counts wrongly those of a loop that captures values, and takes in no ApproxTopK that has any.
+    """
+    found = [
         operation
         for operation in operations(module)
-        if operation.name == "stablehlo.while" and "sdy.sharding" in operation.attributes
+        if "sdy.sharding" in operation.attributes
+        and (
+            operation.name == "stablehlo.while"
+            or (operation.name == "stablehlo.custom_call" and operation.opview.call_target_name.value == "ApproxTopK")
+        )
     ]
-    for loop in loops:
-        shardings = sdy.TensorShardingPerValueAttr(loop.attributes["sdy.sharding"]).shardings
-        del loop.attributes["sdy.sharding"]
-        with ir.InsertionPoint.after(loop):
-            for result, sharding in zip(list(loop.results), shardings):
+    for op in found:
+        shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
+        del op.attributes["sdy.sharding"]
+        with ir.InsertionPoint.after(op):
+            for result, sharding in zip(list(op.results), shardings):
                 constraint = sdy.ShardingConstraintOp(result, sharding)
                 result.replace_all_uses_except(constraint.result, constraint.operation)

@@ -229,6 +229,12 @@ def auto_axes_inside(jit):
         return jit(lambda x: free(x, out_sharding=P("data")))(put(ramp(8, 16), "data", mesh=mesh))
 
 
+@case
+def approximate_maxima(jit):
+    x = put(jnp.sin(ramp(8, 32)), "data", "model")
+    return jit(lambda x: (jax.lax.approx_max_k(x, 4), jax.lax.approx_min_k(x, 3, reduction_dimension=0)))(x)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 @pytest.mark.parametrize("transform", [partition, propagate], ids=["partition", "propagate"])
 def test_inside(case, transform):
