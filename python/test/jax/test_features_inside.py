@@ -231,7 +231,7 @@ def auto_axes_inside(jit):
 
 @case
 def approximate_maxima(jit):
-    x = put(jnp.sin(ramp(8, 32)), "data", "model")
+    x = put(jnp.sin(jnp.arange(256.0)).reshape(8, 32), "data", "model")
     return jit(lambda x: (jax.lax.approx_max_k(x, 4), jax.lax.approx_min_k(x, 3, reduction_dimension=0)))(x)
 
 
