@@ -230,6 +230,11 @@ def auto_axes_inside(jit):
 
 
 @case
+def rotation(jit):
+    return jit(lambda x: (jnp.roll(x, 3, 0), jnp.pad(x, ((1, 1), (0, 2)), mode="wrap")))(X)
+
+
+@case
 def approximate_maxima(jit):
     x = put(jnp.sin(jnp.arange(256.0)).reshape(8, 32), "data", "model")
     return jit(lambda x: (jax.lax.approx_max_k(x, 4), jax.lax.approx_min_k(x, 3, reduction_dimension=0)))(x)
