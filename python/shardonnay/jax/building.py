@@ -61,7 +61,7 @@ class Source:
 
     def text(self):
         """The global program with the user's lines."""
-        return annotated(self.lowered, self.notes)
+        return artefacts.with_known_shapes(annotated(self.lowered, self.notes))
 
     def platform(self):
         """Where it is to run, as JAX names it for export."""

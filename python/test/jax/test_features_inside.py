@@ -230,6 +230,13 @@ def auto_axes_inside(jit):
 
 
 @case
+def exported_for_symbolic_shapes(jit):
+    shape = jax.export.symbolic_shape("b, 16", constraints=("b >= 4",))
+    exported = jax.export.export(jax.jit(lambda x: jnp.sin(x) @ x.T))(jax.ShapeDtypeStruct(shape, jnp.float32))
+    return jit(lambda x: exported.call(x).sum(0))(X)
+
+
+@case
 def rotation(jit):
     return jit(lambda x: (jnp.roll(x, 3, 0), jnp.pad(x, ((1, 1), (0, 2)), mode="wrap")))(X)
 
