@@ -19,6 +19,7 @@ def handed_over(text):
         module = ir.Module.parse(text)
         found = _boundary(module)
         _constrain_results(module)
+        _constrain_branches(module)
         return artefacts.serialize(module, with_sdy=True), found
 
 
@@ -70,3 +71,22 @@ def _constrain_results(module):
             for result, sharding in zip(list(op.results), shardings):
                 constraint = sdy.ShardingConstraintOp(result, sharding)
                 result.replace_all_uses_except(constraint.result, constraint.operation)
+
+
+def _constrain_branches(module):
+    """All branches return values that are sharded as the results are: XLA refuses those that differ."""
+    meshes = [op for op in module.body.operations if op.operation.name == "sdy.mesh" and boundary.mesh_axes(str(op.mesh))]
+    for op in operations(module) if meshes else ():
+        if op.name not in ("stablehlo.case", "stablehlo.if"):
+            continue
+        if "sdy.sharding" in op.attributes:
+            shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
+        else:
+            dims = [", ".join(["{}"] * len(ir.ShapedType(result.type).shape)) for result in op.results]
+            name = meshes[0].sym_name.value
+            shardings = [ir.Attribute.parse(f"#sdy.sharding<@{name}, [{dim}]>") for dim in dims]
+        for region in op.regions:
+            end = list(region.blocks[0].operations)[-1].operation
+            with ir.InsertionPoint(end):
+                for at, sharding in enumerate(shardings):
+                    end.operands[at] = sdy.ShardingConstraintOp(end.operands[at], sharding).result

@@ -237,6 +237,23 @@ def exported_for_symbolic_shapes(jit):
 
 
 @case
+def branches_sharded_differently(jit):
+    def branch(function, *spec):
+        return lambda x: function(jax.lax.with_sharding_constraint(x, on(*spec)))
+
+    branches = branch(jnp.tanh, "data"), branch(jnp.sin, "model")
+    return jit(lambda x: jax.lax.cond(x.sum() > 0, *branches, x + 1))(X)
+
+
+@case
+def branches_of_shards(jit):
+    def local(x):
+        return jax.lax.cond(jax.lax.psum(x.sum(), "data") > 0, lambda x: x * 2, lambda x: jnp.sin(x), x)
+
+    return jit(jax.shard_map(local, mesh=MESH, in_specs=P("data"), out_specs=P("data"), axis_names={"data"}))(X)
+
+
+@case
 def rotation(jit):
     return jit(lambda x: (jnp.roll(x, 3, 0), jnp.pad(x, ((1, 1), (0, 2)), mode="wrap")))(X)
 
