@@ -16,17 +16,21 @@ using namespace mlir;
 
 namespace shardonnay {
 
-static bool isHost(StringAttr kind) {
-  return kind && kind.getValue().ends_with("_host");
+/// Whether one of the attributes, of whichever dialect, says so.
+static bool isHost(DictionaryAttr attributes) {
+  return attributes && llvm::any_of(attributes, [](NamedAttribute attribute) {
+           auto kind = dyn_cast<StringAttr>(attribute.getValue());
+           return attribute.getName().strref().ends_with(".memory_kind") &&
+                  kind && kind.getValue().ends_with("_host");
+         });
 }
 
 bool isHostArgument(func::FuncOp func, unsigned number) {
-  return isHost(func.getArgAttrOfType<StringAttr>(number, "mhlo.memory_kind"));
+  return isHost(func.getArgAttrDict(number));
 }
 
 bool isHostResult(func::FuncOp func, unsigned number) {
-  return isHost(
-      func.getResultAttrOfType<StringAttr>(number, "mhlo.memory_kind"));
+  return isHost(func.getResultAttrDict(number));
 }
 
 static std::optional<Memory> movesTo(Operation *op) {

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A function says so of its arguments and results (`mhlo.memory_kind`), ops that
-// move say it of what they return (LocalComputeOpInterface::movesTo), and between
-// them it is followed: through loops and barriers, into the buffer that what was
-// moved is written to, and out of it up to the move back to the device.
+// A function says so of its arguments and results (`mhlo.memory_kind`), ops
+// that move say it of what they return (LocalComputeOpInterface::movesTo), and
+// between them it is followed: through loops and barriers, into the buffer that
+// what was moved is written to, and out of it up to the move back to the
+// device.
 //
 //===----------------------------------------------------------------------===//
 

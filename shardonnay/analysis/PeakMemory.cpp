@@ -102,8 +102,8 @@ private:
       auto [entry, isNew] = numbers.try_emplace(value, values.size());
       if (isNew) {
         values.push_back(value);
-        block.bytes.push_back(
-            results.contains(value) ? 0 : finder.bytesOf(value));
+        block.bytes.push_back(results.contains(value) ? 0
+                                                      : finder.bytesOf(value));
       }
       return entry->second;
     }

@@ -9,8 +9,8 @@
 // they are, so after `partition` it is what one device holds. It is what XLA
 // allocates, to about a fifth: chains of element-wise ops are fused
 // (FusedChains.h), an op takes the place of what it reads last, results have
-// their places throughout, those of donated arguments where they are given. What
-// is in the memory of hosts does not count (HostValues.h).
+// their places throughout, those of donated arguments where they are given.
+// What is in the memory of hosts does not count (HostValues.h).
 //
 //===----------------------------------------------------------------------===//
 

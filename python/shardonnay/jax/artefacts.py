@@ -58,7 +58,7 @@ def serialize(module, with_sdy=False):
 
 
 def with_known_shapes(text):
-    """The text of a program whose shapes all follow from its arguments', where it calls what was exported for others."""
+    """The text of a program that may call what was exported for symbolic shapes, which follow from its arguments'."""
     if "<?x" not in text and "x?x" not in text:
         return text
     with make_ir_context(), ir.Location.unknown():

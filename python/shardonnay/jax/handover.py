@@ -75,7 +75,8 @@ def _constrain_results(module):
 
 def _constrain_branches(module):
     """All branches return values that are sharded as the results are: XLA refuses those that differ."""
-    meshes = [op for op in module.body.operations if op.operation.name == "sdy.mesh" and boundary.mesh_axes(str(op.mesh))]
+    meshes = [op for op in module.body.operations if op.operation.name == "sdy.mesh"]
+    meshes = [op.sym_name.value for op in meshes if boundary.mesh_axes(str(op.mesh))]
     for op in operations(module) if meshes else ():
         if op.name not in ("stablehlo.case", "stablehlo.if"):
             continue
@@ -83,8 +84,7 @@ def _constrain_branches(module):
             shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
         else:
             dims = [", ".join(["{}"] * len(ir.ShapedType(result.type).shape)) for result in op.results]
-            name = meshes[0].sym_name.value
-            shardings = [ir.Attribute.parse(f"#sdy.sharding<@{name}, [{dim}]>") for dim in dims]
+            shardings = [ir.Attribute.parse(f"#sdy.sharding<@{meshes[0]}, [{dim}]>") for dim in dims]
         for region in op.regions:
             end = list(region.blocks[0].operations)[-1].operation
             with ir.InsertionPoint(end):
