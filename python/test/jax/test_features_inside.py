@@ -264,6 +264,21 @@ def approximate_maxima(jit):
     return jit(lambda x: (jax.lax.approx_max_k(x, 4), jax.lax.approx_min_k(x, 3, reduction_dimension=0)))(x)
 
 
+def test_what_is_scattered_in_unequal_shards_is_scattered_once():
+    """`jax.jit` with such a constraint counts the last shard's padding too."""
+
+    def function(x, updates, at, constrained=True):
+        updates = updates[:5] * 2
+        updates = jax.lax.with_sharding_constraint(updates, on("model")) if constrained else updates
+        return x.at[at[:5]].add(updates)
+
+    args = ramp(8, 1), ramp(6, 1) + 1, np.array([1, 3, 1, 7, 0, 2])
+    expected = function(*map(jnp.asarray, args), constrained=False)
+    for transform in (partition, propagate):
+        found = transform(function, in_shardings=(on(), on("model"), on()))(*args)
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 @pytest.mark.parametrize("transform", [partition, propagate], ids=["partition", "propagate"])
 def test_inside(case, transform):
