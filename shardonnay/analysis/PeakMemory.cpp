@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/analysis/FusedChains.h"
+#include "shardonnay/analysis/HostValues.h"
 #include "shardonnay/analysis/Summary.h"
 #include "shardonnay/cost/Liveness.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
@@ -63,7 +64,8 @@ void bringLargestForward(MutableArrayRef<Value> values) {
 
 class PeakFinder {
 public:
-  explicit PeakFinder(ModuleOp module) : module(module) {}
+  explicit PeakFinder(ModuleOp module)
+      : module(module), onHosts(findHostValues(module)) {}
 
   PeakMemory find(Block &block, bool isEntry = false);
   /// The peak of the function's own values and what it calls; nothing where it
@@ -75,11 +77,17 @@ private:
   void readInside(Operation &op, MemoryOp &memory);
   void addUses(Value value, MemoryOp &memory);
   void reserveResults(Block &block);
+  int64_t bytesOf(Value value) const {
+    return onHosts.contains(value) ? 0 : byteSize(value.getType());
+  }
+  int64_t argumentBytes(Block &block) const;
 
   /// One block at a time.
   struct Reading {
-    explicit Reading(Block &block) : chains(block) {}
+    Reading(const PeakFinder &finder, Block &block)
+        : finder(finder), chains(block) {}
 
+    const PeakFinder &finder;
     FusedChains chains;
     /// They are written to where the caller wants them.
     DenseSet<Value> results;
@@ -94,24 +102,25 @@ private:
       auto [entry, isNew] = numbers.try_emplace(value, values.size());
       if (isNew) {
         values.push_back(value);
-        block.bytes.push_back(
-            results.contains(value) ? 0 : byteSize(value.getType()));
+        block.bytes.push_back(results.contains(value) ? 0
+                                                      : finder.bytesOf(value));
       }
       return entry->second;
     }
   };
 
   ModuleOp module;
+  DenseSet<Value> onHosts;
   Reading *reading = nullptr;
   DenseMap<Operation *, PeakMemory> functions;
 };
 
 /// Sum of the sizes of the block arguments that hold data.
-int64_t argumentBytes(Block &block) {
+int64_t PeakFinder::argumentBytes(Block &block) const {
   int64_t bytes = 0;
   for (BlockArgument argument : block.getArguments())
     if (storage(argument) == argument)
-      bytes = countSum(bytes, byteSize(argument.getType()));
+      bytes = countSum(bytes, bytesOf(argument));
   return bytes;
 }
 
@@ -168,18 +177,20 @@ MemoryOp PeakFinder::read(Operation &op) {
     if (storage(result) == result) {
       memory.makes.push_back(reading->add(result));
       if (reading->results.contains(result))
-        memory.carried -= byteSize(result.getType());
+        memory.carried -= bytesOf(result);
     }
   memory.carried = std::max<int64_t>(0, memory.carried);
   return memory;
 }
 
 /// A program's results have their places all the time, which are those of its
-/// donated arguments or new ones.
+/// donated arguments, on the host, or new ones.
 void PeakFinder::reserveResults(Block &block) {
   auto func = cast<func::FuncOp>(block.getParentOp());
   Operation *end = block.getTerminator();
   SmallVector<bool> given(end->getNumOperands());
+  for (unsigned i = 0; i < given.size(); ++i)
+    given[i] = isHostResult(func, i);
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     if (auto result =
             func.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
@@ -195,7 +206,7 @@ void PeakFinder::reserveResults(Block &block) {
 }
 
 PeakMemory PeakFinder::find(Block &block, bool isEntry) {
-  Reading here(block);
+  Reading here(*this, block);
   Reading *outer = reading;
   reading = &here;
   here.block.argumentsStay = isa<func::FuncOp>(block.getParentOp());
@@ -224,7 +235,8 @@ PeakMemory PeakFinder::find(Block &block, bool isEntry) {
     }
   }
   for (int32_t buffer : peak.live)
-    result.live.push_back(here.values[buffer]);
+    if (!onHosts.contains(here.values[buffer]))
+      result.live.push_back(here.values[buffer]);
   bringLargestForward(result.live);
   return result;
 }

@@ -10,6 +10,7 @@
 // allocates, to about a fifth: chains of element-wise ops are fused
 // (FusedChains.h), an op takes the place of what it reads last, results have
 // their places throughout, those of donated arguments where they are given.
+// What is in the memory of hosts does not count (HostValues.h).
 //
 //===----------------------------------------------------------------------===//
 

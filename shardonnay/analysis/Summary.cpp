@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/algebra/Counts.h"
 #include "shardonnay/analysis/CallCounts.h"
+#include "shardonnay/analysis/HostValues.h"
 #include "shardonnay/analysis/PeakMemory.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -74,8 +75,9 @@ ProgramSummary summarize(ModuleOp module) {
     summary.contractionFlops += contractionFlops(func) * calls.of(func);
     if (!func.isPublic())
       continue;
-    for (Type type : func.getArgumentTypes())
-      summary.argumentBytes = countSum(summary.argumentBytes, byteSize(type));
+    for (auto [number, type] : llvm::enumerate(func.getArgumentTypes()))
+      if (!isHostArgument(func, number))
+        summary.argumentBytes = countSum(summary.argumentBytes, byteSize(type));
   }
   return summary;
 }

@@ -25,7 +25,7 @@ struct ProgramSummary {
   /// The most bytes alive at once (PeakMemory.h), in program order, chains of
   /// element-wise ops fused; arguments and results live throughout.
   int64_t peakBytes = 0;
-  /// The part of them that the arguments take.
+  /// The part of them that the arguments take, but those on hosts.
   int64_t argumentBytes = 0;
   /// What contractions (dot, convolution) compute: two for each multiply-add.
   int64_t contractionFlops = 0;

@@ -180,6 +180,7 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   } else if (options.explicitCollectives) {
     PipelineOptions stages;
     stages.avoidReshardsOnCalls = options.avoidCallReshards;
+    stages.findsWindows = false;
     pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
     addStage(pm, Stage::Reshard, stages);
     addStage(pm, Stage::Collectives, stages);

@@ -131,8 +131,6 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
         createWholeBoundaryPass({arguments, results}));
   if (options.keepFunctionsOf > 0)
     pm.addPass(createShareComputationsPass());
-  pm.addNestedPass<func::FuncOp>(createFindPeriodicWindowsPass());
-  pm.addNestedPass<func::FuncOp>(createSliceBeforePadPass());
 }
 
 /// What a device may hold; 0: any amount. A pass refuses a wrong model later.
@@ -145,6 +143,11 @@ int64_t memoryLimitOf(const PipelineOptions &options) {
 }
 
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
+  // Here, as other partitioners take in what is exported.
+  if (options.findsWindows) {
+    pm.addNestedPass<func::FuncOp>(createFindPeriodicWindowsPass());
+    pm.addNestedPass<func::FuncOp>(createSliceBeforePadPass());
+  }
   // What is made twice is reduced and moved once.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass({/*keepLoops=*/true}));
   int64_t memoryLimit = memoryLimitOf(options);

@@ -60,6 +60,8 @@ struct PipelineOptions : Options {
   bool recordsCauses = false;
   /// The shardings of which the local tensors are shards stay.
   bool keepsShardings = false;
+  /// Ops of `spmd` may stand for the program's: all stages follow.
+  bool findsWindows = true;
   /// Where propagation leaves the plan behind partition, if it has made that
   /// one to compare; null: nowhere.
   std::optional<PlannedProgram> *planned = nullptr;

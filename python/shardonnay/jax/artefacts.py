@@ -57,6 +57,17 @@ def serialize(module, with_sdy=False):
     return mlir.serialize_portable_artifact(module, version, with_sdy)
 
 
+def with_known_shapes(text):
+    """The text of a program that may call what was exported for symbolic shapes, which follow from its arguments'."""
+    if "<?x" not in text and "x?x" not in text:
+        return text
+    with make_ir_context(), ir.Location.unknown():
+        bytecode = io.BytesIO()
+        ir.Module.parse(text).operation.write_bytecode(bytecode)
+        refined = mlir.refine_polymorphic_shapes(bytecode.getvalue(), enable_shardy=True)
+        return ir.Module.parse(refined).operation.get_asm(enable_debug_info=True)
+
+
 def runnable(text, change=None):
     """The text of a device's program as what this process runs: MLIR's bytecode of StableHLO.
 

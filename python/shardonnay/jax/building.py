@@ -47,7 +47,7 @@ class Source:
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
         lowered, has_devices = _lowered(traced, found)
-        return cls(traced, lowered, tuple(found), notes, Signature.of(traced), has_devices)
+        return cls(traced, lowered, tuple(found), notes, Signature.of(traced, lowered), has_devices)
 
     @property
     def function(self):
@@ -61,7 +61,7 @@ class Source:
 
     def text(self):
         """The global program with the user's lines."""
-        return annotated(self.lowered, self.notes)
+        return artefacts.with_known_shapes(annotated(self.lowered, self.notes))
 
     def platform(self):
         """Where it is to run, as JAX names it for export."""

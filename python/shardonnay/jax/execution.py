@@ -8,7 +8,7 @@ from jax.sharding import AxisType
 
 from .. import boundary
 from . import artefacts, callbacks
-from .placements import KINDS, Placements
+from .placements import KINDS, Placements, explicit_part
 from .signature import Signature, is_key, key_implementation, physical, physical_type
 
 
@@ -67,7 +67,7 @@ class Program:
         with jax.sharding.use_abstract_mesh(self.placements.mesh.abstract_mesh):
             if AxisType.Explicit in self.placements.mesh.axis_types:
                 # Types on an explicit mesh are to have the arguments' shardings; those that `in_shardings` move do not.
-                arguments = map(jax.reshard, arguments, self.placements.inputs)
+                arguments = map(jax.reshard, arguments, map(explicit_part, self.placements.inputs))
             return manual(*arguments)
 
 

@@ -1,5 +1,6 @@
 """A program with the shardings of all its values, as XLA takes it in to partition it."""
 
+import math
 import re
 
 from jax.extend.mlir import ir
@@ -9,6 +10,7 @@ from jax.interpreters.mlir import make_ir_context
 from .. import boundary
 from ..operations import operations
 from . import artefacts
+from .placements import parse
 
 
 def handed_over(text):
@@ -18,7 +20,9 @@ def handed_over(text):
     with make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         found = _boundary(module)
-        _constrain_loops(module)
+        _constrain_results(module)
+        _constrain_branches(module)
+        _constrain_scatters(module)
         return artefacts.serialize(module, with_sdy=True), found
 
 
@@ -49,17 +53,79 @@ def _entry(type_, attributes, meshes):
     return entry
 
 
-def _constrain_loops(module):
-    """Says the shardings of loops' results by constraints: XLA counts wrongly those of a loop that captures values."""
-    loops = [
+def _constrain_results(module):
+    """Says the shardings of some ops' results by constraints instead.
+
+    XLA counts wrongly those of a loop that captures values, and takes in no ApproxTopK that has any.
+    """
+    found = [
         operation
         for operation in operations(module)
-        if operation.name == "stablehlo.while" and "sdy.sharding" in operation.attributes
+        if "sdy.sharding" in operation.attributes
+        and (
+            operation.name == "stablehlo.while"
+            or (operation.name == "stablehlo.custom_call" and operation.opview.call_target_name.value == "ApproxTopK")
+        )
     ]
-    for loop in loops:
-        shardings = sdy.TensorShardingPerValueAttr(loop.attributes["sdy.sharding"]).shardings
-        del loop.attributes["sdy.sharding"]
-        with ir.InsertionPoint.after(loop):
-            for result, sharding in zip(list(loop.results), shardings):
+    for op in found:
+        shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
+        del op.attributes["sdy.sharding"]
+        with ir.InsertionPoint.after(op):
+            for result, sharding in zip(list(op.results), shardings):
                 constraint = sdy.ShardingConstraintOp(result, sharding)
                 result.replace_all_uses_except(constraint.result, constraint.operation)
+
+
+def _constrain_branches(module):
+    """All branches return values that are sharded as the results are: XLA refuses those that differ."""
+    meshes = [op for op in module.body.operations if op.operation.name == "sdy.mesh"]
+    meshes = [op.sym_name.value for op in meshes if boundary.mesh_axes(str(op.mesh))]
+    for op in operations(module) if meshes else ():
+        if op.name not in ("stablehlo.case", "stablehlo.if"):
+            continue
+        if "sdy.sharding" in op.attributes:
+            shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
+        else:
+            dims = [", ".join(["{}"] * len(ir.ShapedType(result.type).shape)) for result in op.results]
+            shardings = [ir.Attribute.parse(f"#sdy.sharding<@{meshes[0]}, [{dim}]>") for dim in dims]
+        for region in op.regions:
+            end = list(region.blocks[0].operations)[-1].operation
+            with ir.InsertionPoint(end):
+                for at, sharding in enumerate(shardings):
+                    end.operands[at] = sdy.ShardingConstraintOp(end.operands[at], sharding).result
+
+
+def _constrain_scatters(module):
+    """What scatters read is in equal shards: XLA scatters what fills up the last one too."""
+    meshes = {op.sym_name.value: op.mesh for op in module.body.operations if op.operation.name == "sdy.mesh"}
+    for op in operations(module):
+        for at, operand in enumerate(op.operands if op.name == "stablehlo.scatter" else ()):
+            sharding = _sharding_of(operand)
+            text = _in_equal_shards(str(sharding), ir.ShapedType(operand.type).shape, meshes) if sharding else ""
+            if text and text != str(sharding):
+                with ir.InsertionPoint(op):
+                    op.operands[at] = sdy.ShardingConstraintOp(operand, ir.Attribute.parse(text)).result
+
+
+def _sharding_of(value):
+    """What the op that makes `value` says of its sharding, if anything."""
+    attributes = {} if isinstance(value.owner, ir.Block) else value.owner.attributes
+    if "sharding" in attributes:
+        return attributes["sharding"]
+    if "sdy.sharding" not in attributes:
+        return None
+    return sdy.TensorShardingPerValueAttr(attributes["sdy.sharding"]).shardings[ir.OpResult(value).result_number]
+
+
+def _in_equal_shards(text, shape, meshes):
+    """The sharding without the dims that it divides into unequal shards."""
+    name = re.search(r"@(\w+)", text)
+    if name is None:
+        return text
+    sizes = dict(boundary.mesh_axes(str(meshes[name[1]])))
+    dims, *_ = parse(text, len(shape))
+    counts = [math.prod(axis.size or sizes[axis.name] for axis in dim) for dim in dims]
+    uneven = iter([size % count != 0 for size, count in zip(shape, counts)])
+    head, tail = text.index("["), text.index("]")
+    kept = re.sub(r"\{[^}]*\}", lambda dim: "{}" if next(uneven) else dim[0], text[head:tail])
+    return text[:head] + kept + text[tail:]

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 import jax
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from .meshes import MeshError, match, refined
 
@@ -58,6 +58,18 @@ def spec(axes, sizes):
         entries.append(tuple(names) if len(names) > 1 else names[0] if names else None)
     partial = {axis.name for axis in unreduced}
     return PartitionSpec(*entries, unreduced=partial, **KINDS.get(kind, {})) if partial else PartitionSpec(*entries)
+
+
+def explicit_part(sharding):
+    """What types say of a NamedSharding: its axes that are explicit."""
+    mesh, found = sharding.mesh, sharding.spec
+    explicit = {name for name, kind in zip(mesh.axis_names, mesh.axis_types) if kind == AxisType.Explicit}
+
+    def kept(entry):
+        names = tuple(name for name in (entry if isinstance(entry, tuple) else (entry,)) if name in explicit)
+        return names if len(names) > 1 else names[0] if names else None
+
+    return sharding.update(spec=found.update(partitions=tuple(map(kept, found.partitions))))
 
 
 class Placements:

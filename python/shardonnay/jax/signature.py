@@ -5,6 +5,11 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
+from jax.extend.mlir import ir
+
+from .artefacts import main_of
+
+_MEMORY = "mhlo.memory_kind"
 
 
 def is_key(dtype):
@@ -32,10 +37,13 @@ def physical_type(kind):
     return jax.ShapeDtypeStruct(found.shape, found.dtype)
 
 
-def placed(kind, sharding, on_host=False):
-    """The type `kind` with the sharding that its program's array has: keys have a dim less."""
-    if sharding is not None and on_host:
-        sharding = sharding.with_memory_kind("pinned_host")
+def placed(kind, sharding, host_memory=""):
+    """The type `kind` with the sharding that its program's array has, in a memory of the host's if one is named.
+
+    Keys have a dim less.
+    """
+    if sharding is not None and host_memory:
+        sharding = sharding.with_memory_kind(host_memory)
     if sharding is not None and is_key(kind.dtype):
         spec = tuple(sharding.spec)[: len(kind.shape)]
         sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
@@ -64,8 +72,17 @@ def _parameters(traced):
     return tuple(found) if "" not in found and len(set(found)) == len(found) else ()
 
 
-def _on_host(avals):
-    return tuple(aval.memory_space == jax.memory.Space.Host for aval in avals)
+def _host_memories(avals, attributes):
+    """Of each value the kind of the host's memory that it is in, "" for others; attributes: of a lowered `main`.
+
+    Types name no kind, and take what is unpinned for the device's.
+    """
+    kinds = [ir.StringAttr(entry[_MEMORY]).value if _MEMORY in entry else "" for entry in attributes]
+    kinds = kinds if len(kinds) == len(avals) else [""] * len(avals)  # a function with tokens has more
+    return tuple(
+        kind if kind.endswith("_host") else "pinned_host" if aval.memory_space == jax.memory.Space.Host else ""
+        for aval, kind in zip(avals, kinds)
+    )
 
 
 @dataclass(frozen=True)
@@ -73,7 +90,8 @@ class Signature:
     """Types of arguments and results, flat, with their trees.
 
     donated: of each argument, whether it may be overwritten.
-    host_arguments, host_results: of each, whether it is in the host's memory; empty for programs of older versions.
+    host_arguments, host_results: of each the kind of the host's memory that it is in, "" for others; empty for programs
+        of older versions.
     wide: whether JAX had 64-bit types when it traced.
     parameters: what the function calls its positional arguments; empty if that is not known.
     """
@@ -90,8 +108,9 @@ class Signature:
     host_results: tuple = ()
 
     @classmethod
-    def of(cls, traced):
-        """Of a `jax.stages.Traced`."""
+    def of(cls, traced, lowered):
+        """Of a `jax.stages.Traced` and its `Lowered`."""
+        main = main_of(lowered.compiler_ir("stablehlo")).attributes
 
         def types(avals):
             return tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals)
@@ -105,7 +124,8 @@ class Signature:
             tuple(info.donated for info in jax.tree.leaves(traced.args_info)),
             jax.config.jax_enable_x64,
             _parameters(traced),
-            *map(_on_host, (traced.jaxpr.in_avals, traced.jaxpr.out_avals)),
+            _host_memories(traced.jaxpr.in_avals, main["arg_attrs"] if "arg_attrs" in main else ()),
+            _host_memories(traced.jaxpr.out_avals, main["res_attrs"] if "res_attrs" in main else ()),
         )
 
     def to_json(self):

@@ -102,13 +102,13 @@ def _lowered(program, given):
     signature, placements = program.signature, program.placements
     wanted = placements.inputs or [None] * len(signature.in_types)
     types = [
-        placed(kind, sharding, on_host)
+        placed(kind, sharding, host_memory)
         if own is None
         else jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=own, weak_type=kind.weak_type)
-        for kind, sharding, on_host, own in zip(
+        for kind, sharding, host_memory, own in zip(
             signature.in_types,
             wanted,
-            signature.host_arguments or [False] * len(wanted),
+            signature.host_arguments or [""] * len(wanted),
             given or [None] * len(wanted),
             strict=True,
         )
@@ -124,8 +124,8 @@ def _lowered(program, given):
         "donate_argnames": tuple(name for name, arg in kwargs.items() if is_donated(arg)),
     }
     if placements.outputs:
-        on_host = signature.host_results or [False] * len(placements.outputs)
-        outputs = [kind.sharding for kind in map(placed, signature.out_types, placements.outputs, on_host)]
+        memories = signature.host_results or [""] * len(placements.outputs)
+        outputs = [kind.sharding for kind in map(placed, signature.out_types, placements.outputs, memories)]
         options["out_shardings"] = jax.tree.unflatten(signature.out_tree, outputs)
 
     def call(*args, **kwargs):

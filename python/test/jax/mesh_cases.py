@@ -184,6 +184,14 @@ def mixed_axis_types(jit):
 
 
 @case
+def mixed_axis_types_where_types_say_a_part_of_a_sharding(jit):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit, AxisType.Auto))
+    with jax.set_mesh(mesh):
+        x, w = put(X, ("model", "data"), mesh=mesh), put(W, "model", "data", mesh=mesh)
+        return jit(lambda x, w: (jnp.sin(x) * 2, jnp.cos(w)))(x, w)
+
+
+@case
 def arrays_with_layouts(jit):
     layout = Format(Layout((1, 0)), on("data"))
     return jit(lambda x: x + 1, in_shardings=layout, out_shardings=layout)(X)

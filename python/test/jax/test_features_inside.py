@@ -229,6 +229,56 @@ def auto_axes_inside(jit):
         return jit(lambda x: free(x, out_sharding=P("data")))(put(ramp(8, 16), "data", mesh=mesh))
 
 
+@case
+def exported_for_symbolic_shapes(jit):
+    shape = jax.export.symbolic_shape("b, 16", constraints=("b >= 4",))
+    exported = jax.export.export(jax.jit(lambda x: jnp.sin(x) @ x.T))(jax.ShapeDtypeStruct(shape, jnp.float32))
+    return jit(lambda x: exported.call(x).sum(0))(X)
+
+
+@case
+def branches_sharded_differently(jit):
+    def branch(function, *spec):
+        return lambda x: function(jax.lax.with_sharding_constraint(x, on(*spec)))
+
+    branches = branch(jnp.tanh, "data"), branch(jnp.sin, "model")
+    return jit(lambda x: jax.lax.cond(x.sum() > 0, *branches, x + 1))(X)
+
+
+@case
+def branches_of_shards(jit):
+    def local(x):
+        return jax.lax.cond(jax.lax.psum(x.sum(), "data") > 0, lambda x: x * 2, lambda x: jnp.sin(x), x)
+
+    return jit(jax.shard_map(local, mesh=MESH, in_specs=P("data"), out_specs=P("data"), axis_names={"data"}))(X)
+
+
+@case
+def rotation(jit):
+    return jit(lambda x: (jnp.roll(x, 3, 0), jnp.pad(x, ((1, 1), (0, 2)), mode="wrap")))(X)
+
+
+@case
+def approximate_maxima(jit):
+    x = put(jnp.sin(jnp.arange(256.0)).reshape(8, 32), "data", "model")
+    return jit(lambda x: (jax.lax.approx_max_k(x, 4), jax.lax.approx_min_k(x, 3, reduction_dimension=0)))(x)
+
+
+def test_what_is_scattered_in_unequal_shards_is_scattered_once():
+    """`jax.jit` with such a constraint counts the last shard's padding too."""
+
+    def function(x, updates, at, constrained=True):
+        updates = updates[:5] * 2
+        updates = jax.lax.with_sharding_constraint(updates, on("model")) if constrained else updates
+        return x.at[at[:5]].add(updates)
+
+    args = ramp(8, 1), ramp(6, 1) + 1, np.array([1, 3, 1, 7, 0, 2])
+    expected = function(*map(jnp.asarray, args), constrained=False)
+    for transform in (partition, propagate):
+        found = transform(function, in_shardings=(on(), on("model"), on()))(*args)
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 @pytest.mark.parametrize("transform", [partition, propagate], ids=["partition", "propagate"])
 def test_inside(case, transform):

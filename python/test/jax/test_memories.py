@@ -23,8 +23,8 @@ def device(*spec):
     return NamedSharding(MESH, P(*spec))
 
 
-def host(*spec):
-    return NamedSharding(MESH, P(*spec), memory_kind="pinned_host")
+def host(*spec, kind="pinned_host"):
+    return NamedSharding(MESH, P(*spec), memory_kind=kind)
 
 
 def momentum(w, m, x):
@@ -96,16 +96,18 @@ def test_a_state_stays_on_the_host_from_step_to_step():
         np.testing.assert_allclose(value, other, rtol=1e-5, atol=1e-5)
 
 
-def test_ahead_of_time_and_serialized():
+@pytest.mark.parametrize("kind", ["pinned_host", "unpinned_host"])
+def test_ahead_of_time_and_serialized(kind):
     def function(x):
         return jax.device_put(jax.device_put(x, jax.memory.Space.Device) + 1, jax.memory.Space.Host)
 
-    x = jax.device_put(X, host("data"))
-    compiled = sharded.partition(function).lower(x).compile()
-    for program in (compiled, sharded.deserialize(*sharded.serialize(compiled))):
-        assert [leaf.memory_kind for leaf in jax.tree.leaves(program.input_shardings)] == ["pinned_host"]
-        np.testing.assert_allclose(program(x), X + 1)
-        assert program(x).sharding.memory_kind == "pinned_host"
+    x = jax.device_put(X, host("data", kind=kind))
+    for result in (function, lambda x: jax.device_put(x, jax.memory.Space.Device) + 1):
+        compiled = sharded.partition(result, out_shardings=host(kind=kind)).lower(x).compile()
+        for program in (compiled, sharded.deserialize(*sharded.serialize(compiled))):
+            assert [leaf.memory_kind for leaf in jax.tree.leaves(program.input_shardings)] == [kind]
+            np.testing.assert_allclose(program(x), X + 1)
+            assert program(x).sharding.memory_kind == kind
 
 
 def test_plans_have_the_moves_that_an_accelerator_makes():
@@ -114,6 +116,13 @@ def test_plans_have_the_moves_that_an_accelerator_makes():
     made = shardonnay.compile(text).text
     for memory in ("pinned_host", "device"):
         assert made.count(f'_xla_buffer_placement = "{memory}"') == text.count(f'_xla_buffer_placement = "{memory}"')
+
+
+def test_reports_count_the_memory_of_devices_alone():
+    traced = jax.jit(momentum, in_shardings=CASES["an optimizer's state"][2]["in_shardings"]).trace(W, W, X)
+    for platform in ("cpu", "tpu"):
+        report = shardonnay.compile(traced.lower(lowering_platforms=(platform,)).as_text(), report=True).report
+        assert report["argument_bytes"] == {"global": W.nbytes + X.nbytes, "per_device": W.nbytes // 4 + X.nbytes // 2}
 
 
 def test_what_is_written_for_an_accelerator_runs_on_cpu_devices():

@@ -122,3 +122,59 @@ func.func @unchanged(%w: tensor<4x4xf32>, %x: tensor<1x4xf32>) -> tensor<1x4xf32
   }
   return %0#1 : tensor<1x4xf32>
 }
+
+// -----
+
+// Of the host's memory nothing counts: arguments and results of 128 bytes each.
+func.func @on_the_host(%x: tensor<32xf32> {mhlo.memory_kind = "pinned_host"}) -> (tensor<32xf32> {mhlo.memory_kind = "unpinned_host"}) {
+  return %x : tensor<32xf32>
+}
+
+// -----
+
+// A buffer of 128 bytes, written and read in loops, of which 8 are moved at once.
+func.func @buffer_on_the_host(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<16x2xf32>
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %0:3 = stablehlo.while(%j = %i, %y = %x, %buffer = %zero) : tensor<i32>, tensor<2xf32>, tensor<16x2xf32>
+  cond {
+    %n = stablehlo.constant dense<16> : tensor<i32>
+    %2 = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %2 = stablehlo.custom_call @MoveToHost(%y) : (tensor<2xf32>) -> tensor<2xf32>
+    %3 = stablehlo.reshape %2 : (tensor<2xf32>) -> tensor<1x2xf32>
+    %4 = stablehlo.dynamic_update_slice %buffer, %3, %j, %i : (tensor<16x2xf32>, tensor<1x2xf32>, tensor<i32>, tensor<i32>) -> tensor<16x2xf32>
+    %5 = stablehlo.tanh %y : tensor<2xf32>
+    %6 = stablehlo.add %j, %one : tensor<i32>
+    stablehlo.return %6, %5, %4 : tensor<i32>, tensor<2xf32>, tensor<16x2xf32>
+  }
+  %1:3 = stablehlo.while(%j = %i, %y = %0#1, %buffer = %0#2) : tensor<i32>, tensor<2xf32>, tensor<16x2xf32>
+  cond {
+    %n = stablehlo.constant dense<16> : tensor<i32>
+    %2 = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %2 = stablehlo.dynamic_slice %buffer, %j, %i, sizes = [1, 2] : (tensor<16x2xf32>, tensor<i32>, tensor<i32>) -> tensor<1x2xf32>
+    %3 = stablehlo.reshape %2 : (tensor<1x2xf32>) -> tensor<2xf32>
+    %4 = stablehlo.optimization_barrier %3 : tensor<2xf32>
+    %5 = stablehlo.custom_call @MoveToDevice(%4) : (tensor<2xf32>) -> tensor<2xf32>
+    %6 = stablehlo.multiply %y, %5 : tensor<2xf32>
+    %7 = stablehlo.add %j, %one : tensor<i32>
+    stablehlo.return %7, %6, %buffer : tensor<i32>, tensor<2xf32>, tensor<16x2xf32>
+  }
+  return %1#1 : tensor<2xf32>
+}
+
+// -----
+
+// What is computed of an argument on the host is on the device, where no move stands too.
+func.func @computed_of_what_is_on_the_host(%x: tensor<4x4xf32> {mhlo.memory_kind = "pinned_host"}) -> tensor<4x4xf32> {
+  // expected-note@+2 {{64 bytes are this 'tensor<4x4xf32>'}}
+  // expected-error@+1 {{128 bytes are alive per device at 'stablehlo.dot'}}
+  %0 = stablehlo.dot %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = stablehlo.dot %0, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
