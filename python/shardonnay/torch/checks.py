@@ -18,14 +18,15 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 
-from .recording import Mode
-
+from . import deferred
 from .equality import equal
 from .factors import number
+from .recording import Mode
 
 aten = torch.ops.aten
 _TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
 _REMARKS = ("print", "warn", "warn_explicit", "warning")
+_ENDS = ("sys.exit(", "exit(", "quit(", "os._exit(")
 # Of a logger.
 _LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
@@ -45,7 +46,7 @@ class Checks(Mode):
         except DataDependentOutputException:
             answer = equal(*args) if func is aten.equal.default else number(args[0])
             if answer is None:
-                answer = _answer(sys._getframe(1), whole=True)
+                answer = _answer(sys._getframe(1))
             if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
                 answer = False  # whether the windows leave a gap
             if answer is None:
@@ -60,33 +61,24 @@ def _is_asked_by(frame: types.FrameType | None, function: Any) -> bool:
     return frame is not None and frame.f_locals["func"] is function
 
 
-def is_compared(frame: types.FrameType | None) -> bool:
-    """Whether the number that `frame` asks for is compared in a check: the tensor may be, as well."""
-    return _answer(frame, whole=False) is not None
-
-
-def _answer(frame: types.FrameType | None, *, whole: bool) -> bool | None:
-    """What the part of a check that `frame` asks for is if the check passes, None if it is in no check.
-
-    whole: what is asked for is to be a condition itself, not what a condition compares.
-    """
+def _answer(frame: types.FrameType | None) -> bool | None:
+    """What the part of a check that `frame` asks for is if the check passes, None if it is in no check."""
     answer = True
     while frame is not None:
-        if frame.f_code.co_name not in _BETWEEN:
-            found = _wanted(frame.f_code, frame.f_lasti, whole)
+        if frame.f_code.co_name not in _BETWEEN and frame.f_code.co_filename != deferred.__file__:
+            found = _wanted(frame.f_code, frame.f_lasti)
             if found is None:
                 return None
             wanted, returned = found
             answer = answer == wanted
             if not returned:
                 return answer
-            whole = True
         frame = frame.f_back
     return None
 
 
 @functools.lru_cache(maxsize=None)
-def _wanted(code: types.CodeType, offset: int, whole: bool) -> tuple[bool, bool] | None:
+def _wanted(code: types.CodeType, offset: int) -> tuple[bool, bool] | None:
     """What is asked for there: the value for which the check passes, False; or the value for which the function returns
     True, True.
     """
@@ -100,7 +92,7 @@ def _wanted(code: types.CodeType, offset: int, whole: bool) -> tuple[bool, bool]
     for test, value, returned in _checks(code.co_filename):
         if _within(asked, _span(test)):
             part, value = _part_of(test, asked, value)
-            return (value, returned) if not whole or _is_all_of(part, asked) else None
+            return (value, returned) if _is_all_of(part, asked) else None
     return None
 
 
@@ -134,8 +126,10 @@ def _handled(tree: ast.AST) -> set[ast.AST]:
 
 
 def _complains(body: list[ast.stmt]) -> bool:
-    """Ends in `raise`, or only warns."""
-    return bool(body) and (isinstance(body[-1], ast.Raise) or all(_is_remark(statement) for statement in body))
+    """Ends in `raise` or `sys.exit`, or only warns."""
+    if body and (isinstance(body[-1], ast.Raise) or ast.unparse(body[-1]).startswith(_ENDS)):
+        return True
+    return bool(body) and all(_is_remark(statement) for statement in body)
 
 
 def _is_idle(node: ast.If) -> bool:

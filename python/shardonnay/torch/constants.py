@@ -26,6 +26,7 @@ _MOST = 1 << 22
 _UNKNOWN = (torch.Tag.nondeterministic_seeded, torch.Tag.inplace_view)
 # Random numbers from 0 to 1, compared with a probability that is 0 or 1 as for layers that are never dropped.
 _DRAWING = (aten.rand.default, aten.rand.generator, aten.rand_like.default)
+_COPIES = (aten.clone.default, aten._to_copy.default, aten.detach.default, aten.alias.default, aten.view.default)
 _SURE = {aten.lt.Scalar: False, aten.le.Scalar: False, aten.gt.Scalar: True, aten.ge.Scalar: True}
 _ASKING = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 
@@ -80,13 +81,9 @@ class Constants(Mode):
         before = self.origins.get(storage._cdata, (set(), storage))[0]
         self.origins[storage._cdata] = (before | names, storage)
 
-    def number(self, x: torch.Tensor) -> torch.Tensor | None:
-        """What stands for a random number that Python asks for: the tensor, without dims."""
-        if x not in self.draws:
-            return None
-        found = x.detach().reshape(())
-        self.draws[found] = None
-        return found
+    def _is_as_drawn(self, x: torch.Tensor, result: torch.Tensor) -> bool:
+        """Whether a copy is not rounded, and so from 0 to 1 as a single random number is."""
+        return x in self.draws and result.is_floating_point() and result.itemsize >= x.itemsize
 
     def value(self, x: torch.Tensor) -> torch.Tensor | None:
         """The numbers of a tensor of the trace, None if they follow from an argument."""
@@ -165,7 +162,9 @@ class Constants(Mode):
         for leaf in changed(func, args, kwargs):
             storage = leaf.untyped_storage()
             self.written[storage._cdata] = storage
-        if func in _DRAWING and result.numel() == 1:
+            for draw in [draw for draw in self.draws if draw.untyped_storage()._cdata == storage._cdata]:
+                del self.draws[draw]
+        if func in _DRAWING and result.numel() == 1 or func in _COPIES and self._is_as_drawn(args[0], result):
             self.draws[result] = None
         elif func in _SURE and args[0] in self.draws and not 0 < args[1] < 1:
             with _disable_current_modes():

@@ -30,9 +30,10 @@ from .aten.table import written
 from .averages import without_first
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
-from .checks import Checks, is_compared
+from .checks import Checks
 from .constants import Constants
 from .covariance import WITHOUT_QUESTIONS
+from .deferred import Number, Numbers
 from .dense import WITHOUT_SPARSE_GRADIENTS, check_dense, without_nesting
 from .flexible import without_flexible_kernel
 from .functional import SITE, Functional, Templates
@@ -275,6 +276,12 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
 _REPLACED = {**WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data}
 
 
+# What asks a tensor for its numbers, and may be given others; what may not.
+_NUMBERS = {torch.Tensor.item: Numbers.item, torch.Tensor.tolist: Numbers.tolist}
+_CONVERSIONS = (torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__)
+_INSTEAD = "x.item() is captured, of a number that is returned, logged or computed with"
+
+
 def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The tensor and the mask of a call that takes what a mask selects."""
     if func not in (torch.masked_select, torch.Tensor.masked_select, torch.Tensor.__getitem__) or len(args) != 2:
@@ -288,9 +295,9 @@ def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tens
 class Sources(TorchFunctionMode):
     """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
 
-    def __init__(self, constants: Constants, recorder: Recorder) -> None:
+    def __init__(self, constants: Constants, recorder: Recorder, numbers: Numbers) -> None:
         super().__init__()
-        self.recorder = recorder
+        self.recorder, self.numbers = recorder, numbers
         self.constants, self.subscripts = constants, Subscripts(constants)
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
@@ -311,16 +318,16 @@ class Sources(TorchFunctionMode):
         if func is torch.nn.functional.ctc_loss:
             args, keywords = torch.utils._pytree.tree_map(self._labels, (args, keywords))
         try:
+            if self.numbers.made and next(leaves_of((args, keywords), Number), None) is not None:
+                return self.numbers.run(func, args, keywords, self._run)
             run = functools.partial(self.replaced.get(func, func), *args, **keywords)
             return self.selections.call(func, args, keywords, run)
-        except DataDependentOutputException:
-            if func is not torch.Tensor.item:
+        except DataDependentOutputException as error:
+            if func in _NUMBERS:
+                return _NUMBERS[func](self.numbers, args[0], _callers_site())
+            if func not in _CONVERSIONS:
                 raise
-            if (number := self.constants.number(args[0])) is not None:
-                return number
-            if not is_compared(sys._getframe(2)):
-                raise
-            return args[0].detach()
+            raise _data_dependent(error, f"'{func.__name__}' ({_INSTEAD})", _callers_site()) from error
         except DynamicOutputShapeException as error:
             asked = _selection(func, args)
             if asked is None:
@@ -450,6 +457,7 @@ def trace(
     arguments: Sequence[torch.Tensor],
     mode: FakeTensorMode,
     randomness: Randomness,
+    numbers: Numbers,
     model: torch.nn.Module | None = None,
     buffers: Mapping[int, tuple[str, torch.Tensor]] | None = None,
 ) -> tuple[torch.fx.GraphModule, dict[str, Site]]:
@@ -460,7 +468,7 @@ def trace(
     fakes = Results(mode)
     recorder = Recorder(fakes, {**_HONEST, **_bodies()})
     inputs = [recorder.enter(argument) for argument in arguments]
-    sources = Sources(constants, recorder)
+    sources = Sources(constants, recorder, numbers)
     with _settings():
         with contextlib.ExitStack() as stack:
             stack.enter_context(_explained())
@@ -490,6 +498,8 @@ def _explained() -> Iterator[None]:
     except RuntimeError as error:
         if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
             raise _data_dependent(error, "a function in C++") from error
+        if "not supported for tensor subclasses" in str(error):
+            raise _data_dependent(error, f"an array of NumPy ({_INSTEAD})") from error
         name = re.search(r"HigherOrderOperator (\w+)", str(error))
         if not name:
             raise
