@@ -11,14 +11,17 @@ import ast
 import dis
 import functools
 import linecache
+import os
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 
 from . import deferred
+from .deferred import Choice, Numbers
 from .equality import equal
 from .factors import number
 from .recording import Mode
@@ -31,12 +34,17 @@ _ENDS = ("sys.exit(", "exit(", "quit(", "os._exit(")
 _LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
 _BETWEEN = ("__torch_function__", "__torch_dispatch__")
+_FOLDERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parent}{os.sep}")
 # A line and column where code begins, and where it ends.
 _Span = tuple[int, int, int, int]
 
 
 class Checks(Mode):
     """While it lasts, the truth of a tensor that a check asks for is that for which the check passes."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        super().__init__()
+        self.numbers = numbers
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func not in _TRUTHS:
@@ -49,9 +57,50 @@ class Checks(Mode):
                 answer = _answer(sys._getframe(1))
             if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
                 answer = False  # whether the windows leave a gap
+            if answer is None and func is aten._local_scalar_dense.default and self.numbers.choice is None:
+                self.numbers.choice = _choice(args[0])
+                answer = None if self.numbers.choice is None else self.numbers.choice.answer
             if answer is None:
                 raise
             return answer
+
+
+def _users(frame: types.FrameType | None) -> types.FrameType:
+    """The innermost frame that is neither torch's nor ours."""
+    while frame is not None and frame.f_code.co_filename.startswith(_FOLDERS):
+        frame = frame.f_back
+    assert frame is not None
+    return frame
+
+
+def _literal(node: ast.expr) -> int | float | None:
+    try:
+        found = ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return None
+    return found if type(found) in (int, float) else None
+
+
+def _choice(condition: torch.Tensor) -> Choice | None:
+    """Where `condition` says whether Python takes `x.item()` or a number, what makes one number of both."""
+    frame = _users(sys._getframe(2))
+    asked = _asked(frame.f_code, frame.f_lasti)
+    for node in _tree(frame.f_code.co_filename)[1]:
+        if asked is None or not isinstance(node, ast.IfExp) or not _is_all_of(node.test, asked):
+            continue
+        for wanted, part, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
+            is_item = isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"
+            number = _literal(other)
+            if is_item and number is not None:
+                here = id(frame)
+
+                def is_here(part: ast.expr = part, here: int = here) -> bool:
+                    frame = _users(sys._getframe(1))
+                    asked = _asked(frame.f_code, frame.f_lasti)
+                    return id(frame) == here and asked is not None and _is_all_of(part, asked)
+
+                return Choice(condition.detach().clone(), wanted, number, is_here)
+    return None
 
 
 def _is_asked_by(frame: types.FrameType | None, function: Any) -> bool:
@@ -77,19 +126,24 @@ def _answer(frame: types.FrameType | None) -> bool | None:
     return None
 
 
-@functools.lru_cache(maxsize=None)
-def _wanted(code: types.CodeType, offset: int) -> tuple[bool, bool] | None:
-    """What is asked for there: the value for which the check passes, False; or the value for which the function returns
-    True, True.
-    """
+def _asked(code: types.CodeType, offset: int) -> _Span | None:
+    """The part of a line that an instruction runs."""
     instructions = list(dis.get_instructions(code))
     at = sum(instruction.offset <= offset for instruction in instructions) - 1
     # A jump has no line and column of its own; what comes before it has made the tensor.
     place = instructions[at if "CALL" in instructions[at].opname else at - 1].positions
     if place is None or None in place:
         return None
-    asked = (place.lineno, place.col_offset, place.end_lineno, place.end_col_offset)
-    for test, value, returned in _checks(code.co_filename):
+    return place.lineno, place.col_offset, place.end_lineno, place.end_col_offset  # type: ignore[return-value]
+
+
+@functools.lru_cache(maxsize=None)
+def _wanted(code: types.CodeType, offset: int) -> tuple[bool, bool] | None:
+    """What is asked for there: the value for which the check passes, False; or the value for which the function returns
+    True, True.
+    """
+    asked = _asked(code, offset)
+    for test, value, returned in _checks(code.co_filename) if asked is not None else []:
         if _within(asked, _span(test)):
             part, value = _part_of(test, asked, value)
             return (value, returned) if _is_all_of(part, asked) else None
@@ -97,16 +151,23 @@ def _wanted(code: types.CodeType, offset: int) -> tuple[bool, bool] | None:
 
 
 @functools.lru_cache(maxsize=None)
+def _tree(file: str) -> tuple[ast.AST, list[ast.AST]]:
+    """What a file says, and all of its nodes."""
+    try:
+        tree: ast.AST = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        tree = ast.Module([], [])
+    return tree, list(ast.walk(tree))
+
+
+@functools.lru_cache(maxsize=None)
 def _checks(file: str) -> list[tuple[ast.expr, bool, bool]]:
     """Of a file's checks the tests, what they are if the check passes, and False; what its functions return, with True.
     """
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return []
+    tree, nodes = _tree(file)
     found: list[tuple[ast.expr, bool, bool]] = []
     handled = _handled(tree)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assert) and node not in handled:
             found.append((node.test, True, False))
         elif isinstance(node, ast.If) and node not in handled and _complains(node.body) != _complains(node.orelse):

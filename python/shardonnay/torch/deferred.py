@@ -14,6 +14,7 @@ import os
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -216,15 +217,41 @@ def _of_data(func: Any, *args: Any, dtype: Any = None, requires_grad: bool = Fal
     return found.detach().clone().to(dtype or like or found.dtype).requires_grad_(requires_grad)
 
 
+@dataclass(frozen=True)
+class Choice:
+    """`x.item() if condition else other`, of which Python takes one by `answer`, which stands for both.
+
+    is_here: whether what runs is the call of `item`.
+    """
+
+    condition: torch.Tensor
+    answer: bool
+    other: int | float
+    is_here: Callable[[], bool]
+
+    def of(self, x: torch.Tensor) -> torch.Tensor | None:
+        """The number that a run takes, None if its type is not known."""
+        if type(self.other) is float and not x.is_floating_point():
+            return None
+        taken = self.condition.reshape(()) != 0
+        return torch.where(taken if self.answer else ~taken, x, torch.full_like(x, self.other))
+
+
 class Numbers:
-    """The numbers of one trace."""
+    """The numbers of one trace. choice: the one that Python has begun to make."""
 
     def __init__(self) -> None:
         self.made: list[weakref.ref[Any]] = []
+        self.choice: Choice | None = None
 
     def item(self, x: torch.Tensor, site: Site) -> Any:
         """`x.item()`."""
-        return Number(x.detach().reshape(()).clone(), site, self)
+        found = x.detach().reshape(()).clone()
+        if self.choice is not None and self.choice.is_here():
+            chosen = self.choice.of(found)
+            if chosen is not None:
+                found, self.choice = chosen, None
+        return Number(found, site, self)
 
     def tolist(self, x: torch.Tensor, site: Site) -> Any:
         """`x.tolist()`."""
@@ -249,6 +276,8 @@ class Numbers:
 
     def kept(self, returned: Sequence[Any]) -> dict[str, torch.Tensor]:
         """Of the numbers that Python keeps beside those that are returned, the tensors by name."""
+        if self.choice is not None:
+            float(self.choice.condition)  # which is refused
         places = {id(leaf) for leaf in returned}
         found = [number for ref in self.made if (number := ref()) is not None and id(number) not in places]
         names = [_name_of(number) or f"{os.path.basename(number.site.file)}:{number.site.line}" for number in found]

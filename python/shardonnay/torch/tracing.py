@@ -478,7 +478,7 @@ def trace(
             for context in (mode, recorder):
                 stack.enter_context(context)
             constants.enter(arguments, buffers or {})
-            for context in (randomness.recording(arguments[-1]), Checks(), constants):
+            for context in (randomness.recording(arguments[-1]), Checks(numbers), constants):
                 stack.enter_context(context)
             results = function(*arguments[:-1])
             sources.selections.check(results)

@@ -250,8 +250,10 @@ class Step:
             renewed = [*self.buffers, *self._exchanged(parameters, tensors)]
             held.update({name: tensors[name].detach() for name in renewed})
             total = loss.detach() if total is None else total + loss.detach()
-            # What the loss function has called `backward` of is in `grad`.
+            # What the loss function has called `backward` of is in `grad`, all of it if it returns a number.
             parts = [(name, parameters[name].grad) for name in self.trained]
+            if not loss.requires_grad:
+                parts = [(name, None if gradient is None else gradient / len(batches)) for name, gradient in parts]
             for name, gradient in [*parts, *zip(self.trained, found)]:
                 before = gradients[name]
                 gradients[name] = gradient if before is None else before if gradient is None else before + gradient
