@@ -11,6 +11,7 @@ import ast
 import dis
 import functools
 import linecache
+import math
 import os
 import sys
 import types
@@ -21,7 +22,7 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 
 from . import deferred
-from .deferred import Choice, Numbers
+from .deferred import Alternative, Numbers
 from .equality import equal
 from .factors import number
 from .recording import Mode
@@ -35,6 +36,8 @@ _LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
 _BETWEEN = ("__torch_function__", "__torch_dispatch__")
 _FOLDERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parent}{os.sep}")
+_EFFECTS = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
+_PLAIN = ("abs", "bool", "float", "format", "int", "len", "round", "str")
 # A line and column where code begins, and where it ends.
 _Span = tuple[int, int, int, int]
 
@@ -57,9 +60,11 @@ class Checks(Mode):
                 answer = _answer(sys._getframe(1))
             if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
                 answer = False  # whether the windows leave a gap
-            if answer is None and func is aten._local_scalar_dense.default and self.numbers.choice is None:
-                self.numbers.choice = _choice(args[0])
-                answer = None if self.numbers.choice is None else self.numbers.choice.answer
+            if answer is None and func is not aten.equal.default and _is_printed(_users(sys._getframe(1))):
+                answer = math.nan if args[0].is_floating_point() else 0
+            if answer is None and func is aten._local_scalar_dense.default and self.numbers.alternative is None:
+                self.numbers.alternative = _alternative(args[0])
+                answer = None if self.numbers.alternative is None else self.numbers.alternative.answer
             if answer is None:
                 raise
             return answer
@@ -81,25 +86,50 @@ def _literal(node: ast.expr) -> int | float | None:
     return found if type(found) in (int, float) else None
 
 
-def _choice(condition: torch.Tensor) -> Choice | None:
-    """Where `condition` says whether Python takes `x.item()` or a number, what makes one number of both."""
+def _is_without_effect(tree: ast.expr) -> bool:
+    """Whether an expression may be computed where Python would not, as it changes nothing."""
+    for node in ast.walk(tree):
+        if isinstance(node, _EFFECTS):
+            return False
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            if name.endswith("_") or not (hasattr(torch.Tensor, name) or hasattr(str, name)):
+                return False
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") not in _PLAIN:
+            return False
+    return True
+
+
+def _is_printed(frame: types.FrameType) -> bool:
+    """Whether a number is asked for in a statement that does nothing but print or log it."""
+    asked = _asked(frame.f_code, frame.f_lasti, is_jump=False)
+    for node in _tree(frame.f_code.co_filename)[1]:
+        if asked is not None and isinstance(node, ast.Expr) and _is_remark(node) and _within(asked, _span(node.value)):
+            call = node.value
+            assert isinstance(call, ast.Call)
+            return all(map(_is_without_effect, [*call.args, *(entry.value for entry in call.keywords)]))
+    return False
+
+
+def _alternative(condition: torch.Tensor) -> Alternative | None:
+    """Where `condition` says whether Python takes a number of a run or another one, what makes one number of both."""
     frame = _users(sys._getframe(2))
     asked = _asked(frame.f_code, frame.f_lasti)
     for node in _tree(frame.f_code.co_filename)[1]:
         if asked is None or not isinstance(node, ast.IfExp) or not _is_all_of(node.test, asked):
             continue
         for wanted, part, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
-            is_item = isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"
             number = _literal(other)
-            if is_item and number is not None:
+            if number is not None and isinstance(part, (ast.Call, ast.BinOp)) and _is_without_effect(part):
                 here = id(frame)
 
                 def is_here(part: ast.expr = part, here: int = here) -> bool:
                     frame = _users(sys._getframe(1))
-                    asked = _asked(frame.f_code, frame.f_lasti)
+                    asked = _asked(frame.f_code, frame.f_lasti, is_jump=False)
                     return id(frame) == here and asked is not None and _is_all_of(part, asked)
 
-                return Choice(condition.detach().clone(), wanted, number, is_here)
+                place = frame.f_code.co_filename, frame.f_lineno
+                return Alternative(condition.detach().clone(), wanted, number, is_here, *place)
     return None
 
 
@@ -126,12 +156,12 @@ def _answer(frame: types.FrameType | None) -> bool | None:
     return None
 
 
-def _asked(code: types.CodeType, offset: int) -> _Span | None:
-    """The part of a line that an instruction runs."""
+def _asked(code: types.CodeType, offset: int, *, is_jump: bool = True) -> _Span | None:
+    """The part of a line that an instruction runs, or that a jump asks for."""
     instructions = list(dis.get_instructions(code))
     at = sum(instruction.offset <= offset for instruction in instructions) - 1
     # A jump has no line and column of its own; what comes before it has made the tensor.
-    place = instructions[at if "CALL" in instructions[at].opname else at - 1].positions
+    place = instructions[at if "CALL" in instructions[at].opname or not is_jump else at - 1].positions
     if place is None or None in place:
         return None
     return place.lineno, place.col_offset, place.end_lineno, place.end_col_offset  # type: ignore[return-value]

@@ -1,8 +1,8 @@
 """Numbers that Python asks of a tensor while a step is captured, `loss.item()`, and that only a run knows.
 
-A stand-in is handed out for such a number. Arithmetic with it is arithmetic of the program, in Python's types; what asks
-for the number itself, a branch, a shape or `float`, is refused as it is of a tensor. A stand-in that is returned, or that
-Python keeps when the step is over, is a result of the program.
+A stand-in is handed out for such a number. Arithmetic with it is arithmetic of the program, in Python's types; what
+asks for the number itself, a branch, a shape or `float`, is refused as it is of a tensor. A stand-in that is returned,
+or that Python keeps when the step is over, is a result of the program.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Number:
     """
 
     def __init__(self, value: torch.Tensor, site: Site, owner: Numbers) -> None:
+        value = owner.either(value)
         self.kind, self.site, self.owner = _kind_of(value.dtype), site, owner
         self.value: torch.Tensor | None = value.to(_WIDE[self.kind])
         owner.made.append(weakref.ref(self))
@@ -218,16 +219,18 @@ def _of_data(func: Any, *args: Any, dtype: Any = None, requires_grad: bool = Fal
 
 
 @dataclass(frozen=True)
-class Choice:
-    """`x.item() if condition else other`, of which Python takes one by `answer`, which stands for both.
+class Alternative:
+    """`number if condition else other`, of which Python takes the number, by `answer`, and a run either.
 
-    is_here: whether what runs is the call of `item`.
+    is_here: whether what runs makes the number.
     """
 
     condition: torch.Tensor
     answer: bool
     other: int | float
     is_here: Callable[[], bool]
+    file: str
+    line: int
 
     def of(self, x: torch.Tensor) -> torch.Tensor | None:
         """The number that a run takes, None if its type is not known."""
@@ -238,20 +241,23 @@ class Choice:
 
 
 class Numbers:
-    """The numbers of one trace. choice: the one that Python has begun to make."""
+    """The numbers of one trace. alternative: the one that Python has begun to make."""
 
     def __init__(self) -> None:
         self.made: list[weakref.ref[Any]] = []
-        self.choice: Choice | None = None
+        self.alternative: Alternative | None = None
 
     def item(self, x: torch.Tensor, site: Site) -> Any:
         """`x.item()`."""
-        found = x.detach().reshape(()).clone()
-        if self.choice is not None and self.choice.is_here():
-            chosen = self.choice.of(found)
-            if chosen is not None:
-                found, self.choice = chosen, None
-        return Number(found, site, self)
+        return Number(x.detach().reshape(()).clone(), site, self)
+
+    def either(self, value: torch.Tensor) -> torch.Tensor:
+        """What a run has for a number that is made: if Python has chosen it, both alternatives."""
+        found = self.alternative.of(value) if self.alternative is not None and self.alternative.is_here() else None
+        if found is None:
+            return value
+        self.alternative = None
+        return found
 
     def tolist(self, x: torch.Tensor, site: Site) -> Any:
         """`x.tolist()`."""
@@ -276,8 +282,12 @@ class Numbers:
 
     def kept(self, returned: Sequence[Any]) -> dict[str, torch.Tensor]:
         """Of the numbers that Python keeps beside those that are returned, the tensors by name."""
-        if self.choice is not None:
-            float(self.choice.condition)  # which is refused
+        if self.alternative is not None:
+            raise UnsupportedError(
+                "a choice of two values depends on the numbers in a tensor, which a program that is compiled once does "
+                "not know; expected numbers of one type (x.item() if n > 0 else 0.0), or torch.where",
+                Site(self.alternative.file, self.alternative.line),
+            )
         places = {id(leaf) for leaf in returned}
         found = [number for ref in self.made if (number := ref()) is not None and id(number) not in places]
         names = [_name_of(number) or f"{os.path.basename(number.site.file)}:{number.site.line}" for number in found]

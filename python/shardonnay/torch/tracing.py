@@ -319,7 +319,7 @@ class Sources(TorchFunctionMode):
             args, keywords = torch.utils._pytree.tree_map(self._labels, (args, keywords))
         try:
             if self.numbers.made and next(leaves_of((args, keywords), Number), None) is not None:
-                return self.numbers.run(func, args, keywords, self._run)
+                return self._run_with_numbers(func, args, keywords)
             run = functools.partial(self.replaced.get(func, func), *args, **keywords)
             return self.selections.call(func, args, keywords, run)
         except DataDependentOutputException as error:
@@ -333,6 +333,13 @@ class Sources(TorchFunctionMode):
             if asked is None:
                 raise
             return self.selections.take(*asked, _data_dependent(error, WHAT_A_MASK_TAKES, _callers_site()))
+
+    def _run_with_numbers(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        try:
+            return self.numbers.run(func, args, keywords, self._run)
+        except TypeError as error:  # it takes no tensor in place of a number
+            what = f"'{getattr(func, '__name__', func)}' of a number that only a run knows"
+            raise _data_dependent(error, what, _callers_site()) from error
 
     def _labels(self, leaf: Any) -> Any:
         """What a mask selected, one behind the other."""
