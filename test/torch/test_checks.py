@@ -8,9 +8,9 @@ from running import difference, run_whole
 from shardonnay.torch import UnsupportedError, capture
 
 
-@pytest.mark.parametrize("name", ["raises", "asserts", "several", "numbers", "alternatives", "warns", "equalities",
-                                  "by_a_function", "by_the_library", "of_generators", "of_a_choice", "logs", "same",
-                                  "with_factors", "of_masks"])  # fmt: skip
+@pytest.mark.parametrize("name", ["raises", "ends", "asserts", "several", "numbers", "alternatives", "warns",
+                                  "equalities", "by_a_function", "by_the_library", "of_generators", "of_a_choice",
+                                  "logs", "same", "with_factors", "of_masks"])  # fmt: skip
 def test_check(name):
     function, x = getattr(checked, name), torch.tensor([1.0, 2.0])
     for _ in range(12):  # Python's instructions are other ones when they have run some times

@@ -166,6 +166,15 @@ def test_numbers_that_are_bounded():
     assert not difference(found(checked)["result"], checked(X))
 
 
+def drawn(x, *sizes):
+    """As torchvision's detectors draw one of the sizes that they have for images."""
+    return x * sizes[int(torch.empty(1).uniform_(0.0, float(len(sizes))).item())]
+
+
+def test_draw_of_one():
+    assert not difference(found(lambda x: drawn(x, 2.0))["result"], 2 * X)
+
+
 def changed_draw(x):
     draw = torch.rand([])
     draw.mul_(5)
@@ -188,6 +197,7 @@ REFUSED = {
     "choice with effects": lambda x: x.add_(1).sum().item() if x.sum() > 2 else 0.0,
     "print with effects": lambda x: print(LOG["entropies"].append(float(x.sum()))) or x,
     "changed draw": changed_draw,
+    "draw of two": lambda x: drawn(x, 2.0, 3.0),
 }  # fmt: skip
 
 

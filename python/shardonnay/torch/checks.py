@@ -30,7 +30,8 @@ from .recording import Mode
 aten = torch.ops.aten
 _TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
 _REMARKS = ("print", "warn", "warn_explicit", "warning")
-_ENDS = ("sys.exit(", "exit(", "quit(", "os._exit(")
+# How a statement begins that goes no further.
+_ENDS = ("sys.exit(", "exit(", "quit(", "os._exit(", "assert False", "torch._assert(False")
 # Of a logger.
 _LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
@@ -217,7 +218,7 @@ def _handled(tree: ast.AST) -> set[ast.AST]:
 
 
 def _complains(body: list[ast.stmt]) -> bool:
-    """Ends in `raise` or `sys.exit`, or only warns."""
+    """Ends in `raise`, or what does the same, or only warns."""
     if body and (isinstance(body[-1], ast.Raise) or ast.unparse(body[-1]).startswith(_ENDS)):
         return True
     return bool(body) and all(_is_remark(statement) for statement in body)

@@ -79,7 +79,7 @@ class Number:
         return bool(self.known())
 
     def __int__(self) -> int:
-        return int(self.known())
+        return int(self.known().to(torch.int64))
 
     def __float__(self) -> float:
         return float(self.known())
