@@ -232,6 +232,21 @@ def handled(x):
     return x
 
 
+def caught(x):
+    try:
+        scale = float(x.sum())
+    except Exception:
+        scale = 0.0
+    return x * scale
+
+
+def caught_shape(x):
+    try:
+        return x[torch.nonzero(x > 0)[:, 0]].sum()
+    except Exception:
+        return x * 0
+
+
 def repeated(x):
     while (x > 1).any():
         x = x / 2

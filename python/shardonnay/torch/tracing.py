@@ -302,6 +302,8 @@ class Sources(TorchFunctionMode):
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
         self.selections = Selections()
+        # What a call was refused for, if one was, which the program may have caught: it goes on otherwise then.
+        self.refused: UnsupportedError | None = None
 
     def _run(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """The result of a function."""
@@ -361,6 +363,12 @@ class Sources(TorchFunctionMode):
                 check_dense(tensor, _callers_site)
                 self._follow(tensor, site)
             return result
+        except (DataDependentOutputException, DynamicOutputShapeException) as error:
+            self.refused = self.refused or _data_dependent(error, site=_callers_site())
+            raise
+        except UnsupportedError as error:
+            self.refused = self.refused or error
+            raise
         finally:
             self.recorder.site = before
 
@@ -488,6 +496,8 @@ def trace(
             for context in (randomness.recording(arguments[-1]), Checks(numbers), constants):
                 stack.enter_context(context)
             results = function(*arguments[:-1])
+            if sources.refused is not None:
+                raise sources.refused
             sources.selections.check(results)
         functional = Functional(Templates(fakes, decompositions()), inputs)
         for call in recorder.calls:
