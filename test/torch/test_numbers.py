@@ -187,6 +187,7 @@ REFUSED = {
     "root": lambda x: math.sqrt(x[0].item()) * x,
     "size": lambda x: x[: x.sum().long().item()],
     "range": lambda x: sum(range(x.sum().long().item())) + x,
+    "full size": lambda x: torch.full((x.sum().long().item(),), 2.0),
     "new size": lambda x: x.new_zeros(x.sum().long().item()),
     "key": lambda x: x if x.sum().item() in {3.0, 2.0} else -x,
     "place": lambda x: x if x.sum().item() in [3.0, 2.0] else -x,

@@ -182,9 +182,8 @@ _enter_operators()
 
 # Functions whose result has the numbers of their first arguments, or of the one that follows a tensor.
 _OF_DATA = (torch.tensor, torch.as_tensor, torch.asarray, torch.scalar_tensor, torch.Tensor.new_tensor)
-_FILLED = (torch.full, torch.full_like, torch.Tensor.new_full)
-
-
+# Where functions have the number that they fill a tensor with.
+_FILLED = {torch.full: 1, torch.full_like: 1, torch.Tensor.new_full: 2}
 _SUBSCRIPTS = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
 
 
@@ -271,14 +270,16 @@ class Numbers:
             return _of_data(func, *args, **kwargs)
         if func in _SUBSCRIPTS:
             args = [args[0], _among(args[1], []), *args[2:]]
-        if func not in _FILLED:
-            args, kwargs = _among((list(args), dict(kwargs)), _leaves((args, kwargs), torch.Tensor))
-            return run(func, args, kwargs)
-        number = _leaves((args, kwargs), Number)[0]
-        args, kwargs = pytree.tree_map(
-            lambda leaf: leaf.kind(0) if type(leaf) is Number else leaf, (list(args), dict(kwargs))
-        )
-        return run(func, args, kwargs).fill_(number.known())
+        args, kwargs = list(args), dict(kwargs)
+        number = None
+        if func in _FILLED:
+            place = _FILLED[func]
+            held, key = (kwargs, "fill_value") if "fill_value" in kwargs else (args, place)
+            number = held[key] if type(held[key]) is Number else None  # type: ignore[index]
+            held[key] = held[key] if number is None else number.kind(0)  # type: ignore[index]
+        args, kwargs = _among((args, kwargs), _leaves((args, kwargs), torch.Tensor))
+        result = run(func, args, kwargs)
+        return result if number is None else result.fill_(number.known())
 
     def kept(self, returned: Sequence[Any]) -> dict[str, torch.Tensor]:
         """Of the numbers that Python keeps beside those that are returned, the tensors by name."""
