@@ -11,6 +11,8 @@ import torch
 import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
 
+from .deferred import Number
+
 _PLAIN = (bool, int, float, torch.Tensor)
 Held = dict[str, Any]
 
@@ -26,7 +28,7 @@ def _is_new(before: Any, after: Any) -> bool:
     """A tensor of the trace, or another number than before."""
     if before is after and isinstance(after, torch.Tensor):
         return False
-    if any(isinstance(leaf, FakeTensor) for leaf in pytree.tree_leaves(after)):
+    if any(isinstance(leaf, FakeTensor) or type(leaf) is Number for leaf in pytree.tree_leaves(after)):
         return True
     return before is not after and isinstance(after, _PLAIN[:3]) and not (before == after)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from . import lowering
 from .attributes import restored
 from .builder import UnsupportedError
+from .deferred import Number, Numbers
 from .functional import prune
 from .randomness import Randomness, warned
 from .tracing import site_of, trace
@@ -143,21 +145,23 @@ def captured(
     def flat(*values: torch.Tensor) -> list[torch.Tensor]:
         tree, updates = function(dict(zip(inputs.names, values)))
         made["names"], leaves, made["structure"] = named_leaves(results, tree)
+        kept = numbers.kept(leaves)
+        leaves = [leaf.known() if type(leaf) is Number else leaf for leaf in leaves]
         for name, leaf in zip(made["names"], leaves):
             if not isinstance(leaf, torch.Tensor):
                 raise TypeError(f"result {name or results}: got {type(leaf).__name__}, expected a tensor")
-        made["updates"] = list(updates)
-        return [*leaves, *updates.values()]
+        made["updates"], made["kept"] = list(updates), list(kept)
+        return [*leaves, *updates.values(), *kept.values()]
 
     fakes = [fake_of(mode, value) for value in [*inputs.values, torch.tensor(0)]]
-    randomness = Randomness()
+    randomness, numbers = Randomness(), Numbers()
     buffers = {
         at: (name, value)
         for at, (name, kind, value) in enumerate(zip(inputs.names, inputs.kinds, inputs.values))
         if kind == "buffer"
     }
-    with restored(model), warned():
-        graph, asked = trace(flat, fakes, mode, randomness, model, buffers)
+    with restored(model), warned(), contextlib.closing(numbers):
+        graph, asked = trace(flat, fakes, mode, randomness, numbers, model, buffers)
     inputs.constants.update({name: value.detach().clone() for name, value in buffers.values() if name in asked})
     found = _assembled(graph, inputs, made)
     for entry in found.results:
@@ -200,6 +204,7 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
     output = graph.graph.output_node()
     nodes, results = [], []
     labels = [(name, None) for name in made["names"]] + [(name, name) for name in made["updates"]]
+    labels += [(name, None) for name in made["kept"]]
     for node, (name, updates) in zip(output.args[0], labels, strict=True):
         if not isinstance(node, torch.fx.Node):
             raise UnsupportedError(f"result {name}: {node!r}, expected a tensor")

@@ -11,31 +11,44 @@ import ast
 import dis
 import functools
 import linecache
+import math
+import os
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 
-from .recording import Mode
-
+from . import deferred
+from .deferred import Alternative, Numbers
 from .equality import equal
 from .factors import number
+from .recording import Mode
 
 aten = torch.ops.aten
 _TRUTHS = (aten._local_scalar_dense.default, aten.equal.default, aten.allclose.default)
 _REMARKS = ("print", "warn", "warn_explicit", "warning")
+# How a statement begins that goes no further.
+_ENDS = ("sys.exit(", "exit(", "quit(", "os._exit(", "assert False", "torch._assert(False")
 # Of a logger.
 _LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
 _BETWEEN = ("__torch_function__", "__torch_dispatch__")
+_FOLDERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parent}{os.sep}")
+_EFFECTS = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
+_PLAIN = ("abs", "bool", "float", "format", "int", "len", "round", "str")
 # A line and column where code begins, and where it ends.
 _Span = tuple[int, int, int, int]
 
 
 class Checks(Mode):
     """While it lasts, the truth of a tensor that a check asks for is that for which the check passes."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        super().__init__()
+        self.numbers = numbers
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func not in _TRUTHS:
@@ -45,12 +58,80 @@ class Checks(Mode):
         except DataDependentOutputException:
             answer = equal(*args) if func is aten.equal.default else number(args[0])
             if answer is None:
-                answer = _answer(sys._getframe(1), whole=True)
+                answer = _answer(sys._getframe(1))
             if answer is None and _is_asked_by(sys._getframe(1), torch.istft):
                 answer = False  # whether the windows leave a gap
+            if answer is None and func is not aten.equal.default and _is_printed(_users(sys._getframe(1))):
+                answer = math.nan if args[0].is_floating_point() else 0
+            if answer is None and func is aten._local_scalar_dense.default and self.numbers.alternative is None:
+                self.numbers.alternative = _alternative(args[0])
+                answer = None if self.numbers.alternative is None else self.numbers.alternative.answer
             if answer is None:
                 raise
             return answer
+
+
+def _users(frame: types.FrameType | None) -> types.FrameType:
+    """The innermost frame that is neither torch's nor ours."""
+    while frame is not None and frame.f_code.co_filename.startswith(_FOLDERS):
+        frame = frame.f_back
+    assert frame is not None
+    return frame
+
+
+def _literal(node: ast.expr) -> int | float | None:
+    try:
+        found = ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return None
+    return found if type(found) in (int, float) else None
+
+
+def _is_without_effect(tree: ast.expr) -> bool:
+    """Whether an expression may be computed where Python would not, as it changes nothing."""
+    for node in ast.walk(tree):
+        if isinstance(node, _EFFECTS):
+            return False
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            if name.endswith("_") or not (hasattr(torch.Tensor, name) or hasattr(str, name)):
+                return False
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") not in _PLAIN:
+            return False
+    return True
+
+
+def _is_printed(frame: types.FrameType) -> bool:
+    """Whether a number is asked for in a statement that does nothing but print or log it."""
+    asked = _asked(frame.f_code, frame.f_lasti, is_jump=False)
+    for node in _tree(frame.f_code.co_filename)[1]:
+        if asked is not None and isinstance(node, ast.Expr) and _is_remark(node) and _within(asked, _span(node.value)):
+            call = node.value
+            assert isinstance(call, ast.Call)
+            return all(map(_is_without_effect, [*call.args, *(entry.value for entry in call.keywords)]))
+    return False
+
+
+def _alternative(condition: torch.Tensor) -> Alternative | None:
+    """Where `condition` says whether Python takes a number of a run or another one, what makes one number of both."""
+    frame = _users(sys._getframe(2))
+    asked = _asked(frame.f_code, frame.f_lasti)
+    for node in _tree(frame.f_code.co_filename)[1]:
+        if asked is None or not isinstance(node, ast.IfExp) or not _is_all_of(node.test, asked):
+            continue
+        for wanted, part, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
+            number = _literal(other)
+            if number is not None and isinstance(part, (ast.Call, ast.BinOp)) and _is_without_effect(part):
+                here = id(frame)
+
+                def is_here(part: ast.expr = part, here: int = here) -> bool:
+                    frame = _users(sys._getframe(1))
+                    asked = _asked(frame.f_code, frame.f_lasti, is_jump=False)
+                    return id(frame) == here and asked is not None and _is_all_of(part, asked)
+
+                place = frame.f_code.co_filename, frame.f_lineno
+                return Alternative(condition.detach().clone(), wanted, number, is_here, *place)
+    return None
 
 
 def _is_asked_by(frame: types.FrameType | None, function: Any) -> bool:
@@ -60,61 +141,64 @@ def _is_asked_by(frame: types.FrameType | None, function: Any) -> bool:
     return frame is not None and frame.f_locals["func"] is function
 
 
-def is_compared(frame: types.FrameType | None) -> bool:
-    """Whether the number that `frame` asks for is compared in a check: the tensor may be, as well."""
-    return _answer(frame, whole=False) is not None
-
-
-def _answer(frame: types.FrameType | None, *, whole: bool) -> bool | None:
-    """What the part of a check that `frame` asks for is if the check passes, None if it is in no check.
-
-    whole: what is asked for is to be a condition itself, not what a condition compares.
-    """
+def _answer(frame: types.FrameType | None) -> bool | None:
+    """What the part of a check that `frame` asks for is if the check passes, None if it is in no check."""
     answer = True
     while frame is not None:
-        if frame.f_code.co_name not in _BETWEEN:
-            found = _wanted(frame.f_code, frame.f_lasti, whole)
+        if frame.f_code.co_name not in _BETWEEN and frame.f_code.co_filename != deferred.__file__:
+            found = _wanted(frame.f_code, frame.f_lasti)
             if found is None:
                 return None
             wanted, returned = found
             answer = answer == wanted
             if not returned:
                 return answer
-            whole = True
         frame = frame.f_back
     return None
 
 
-@functools.lru_cache(maxsize=None)
-def _wanted(code: types.CodeType, offset: int, whole: bool) -> tuple[bool, bool] | None:
-    """What is asked for there: the value for which the check passes, False; or the value for which the function returns
-    True, True.
-    """
+def _asked(code: types.CodeType, offset: int, *, is_jump: bool = True) -> _Span | None:
+    """The part of a line that an instruction runs, or that a jump asks for."""
     instructions = list(dis.get_instructions(code))
     at = sum(instruction.offset <= offset for instruction in instructions) - 1
     # A jump has no line and column of its own; what comes before it has made the tensor.
-    place = instructions[at if "CALL" in instructions[at].opname else at - 1].positions
+    place = instructions[at if "CALL" in instructions[at].opname or not is_jump else at - 1].positions
     if place is None or None in place:
         return None
-    asked = (place.lineno, place.col_offset, place.end_lineno, place.end_col_offset)
-    for test, value, returned in _checks(code.co_filename):
+    return place.lineno, place.col_offset, place.end_lineno, place.end_col_offset  # type: ignore[return-value]
+
+
+@functools.lru_cache(maxsize=None)
+def _wanted(code: types.CodeType, offset: int) -> tuple[bool, bool] | None:
+    """What is asked for there: the value for which the check passes, False; or the value for which the function returns
+    True, True.
+    """
+    asked = _asked(code, offset)
+    for test, value, returned in _checks(code.co_filename) if asked is not None else []:
         if _within(asked, _span(test)):
             part, value = _part_of(test, asked, value)
-            return (value, returned) if not whole or _is_all_of(part, asked) else None
+            return (value, returned) if _is_all_of(part, asked) else None
     return None
+
+
+@functools.lru_cache(maxsize=None)
+def _tree(file: str) -> tuple[ast.AST, list[ast.AST]]:
+    """What a file says, and all of its nodes."""
+    try:
+        tree: ast.AST = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        tree = ast.Module([], [])
+    return tree, list(ast.walk(tree))
 
 
 @functools.lru_cache(maxsize=None)
 def _checks(file: str) -> list[tuple[ast.expr, bool, bool]]:
     """Of a file's checks the tests, what they are if the check passes, and False; what its functions return, with True.
     """
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return []
+    tree, nodes = _tree(file)
     found: list[tuple[ast.expr, bool, bool]] = []
     handled = _handled(tree)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assert) and node not in handled:
             found.append((node.test, True, False))
         elif isinstance(node, ast.If) and node not in handled and _complains(node.body) != _complains(node.orelse):
@@ -134,8 +218,10 @@ def _handled(tree: ast.AST) -> set[ast.AST]:
 
 
 def _complains(body: list[ast.stmt]) -> bool:
-    """Ends in `raise`, or only warns."""
-    return bool(body) and (isinstance(body[-1], ast.Raise) or all(_is_remark(statement) for statement in body))
+    """Ends in `raise`, or what does the same, or only warns."""
+    if body and (isinstance(body[-1], ast.Raise) or ast.unparse(body[-1]).startswith(_ENDS)):
+        return True
+    return bool(body) and all(_is_remark(statement) for statement in body)
 
 
 def _is_idle(node: ast.If) -> bool:

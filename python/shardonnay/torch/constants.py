@@ -26,6 +26,8 @@ _MOST = 1 << 22
 _UNKNOWN = (torch.Tag.nondeterministic_seeded, torch.Tag.inplace_view)
 # Random numbers from 0 to 1, compared with a probability that is 0 or 1 as for layers that are never dropped.
 _DRAWING = (aten.rand.default, aten.rand.generator, aten.rand_like.default)
+_COPIES = (aten.clone.default, aten._to_copy.default, aten.detach.default, aten.alias.default, aten.view.default)
+_INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 _SURE = {aten.lt.Scalar: False, aten.le.Scalar: False, aten.gt.Scalar: True, aten.ge.Scalar: True}
 _ASKING = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 
@@ -80,13 +82,9 @@ class Constants(Mode):
         before = self.origins.get(storage._cdata, (set(), storage))[0]
         self.origins[storage._cdata] = (before | names, storage)
 
-    def number(self, x: torch.Tensor) -> torch.Tensor | None:
-        """What stands for a random number that Python asks for: the tensor, without dims."""
-        if x not in self.draws:
-            return None
-        found = x.detach().reshape(())
-        self.draws[found] = None
-        return found
+    def _is_as_drawn(self, x: torch.Tensor, result: torch.Tensor) -> bool:
+        """Whether a copy is not rounded, and so from 0 to 1 as a single random number is."""
+        return x in self.draws and result.is_floating_point() and result.itemsize >= x.itemsize
 
     def value(self, x: torch.Tensor) -> torch.Tensor | None:
         """The numbers of a tensor of the trace, None if they follow from an argument."""
@@ -165,8 +163,14 @@ class Constants(Mode):
         for leaf in changed(func, args, kwargs):
             storage = leaf.untyped_storage()
             self.written[storage._cdata] = storage
-        if func in _DRAWING and result.numel() == 1:
+            for draw in [draw for draw in self.draws if draw.untyped_storage()._cdata == storage._cdata]:
+                del self.draws[draw]
+        if _is_draw(func, args, result) or func in _COPIES and self._is_as_drawn(args[0], result):
+            self._forget(func, args, kwargs)
             self.draws[result] = None
+        elif func is aten._to_copy.default and args[0] in self.draws and result.dtype in _INTEGERS:
+            with _disable_current_modes():
+                self.values[result] = torch.zeros(result.shape, dtype=result.dtype)
         elif func in _SURE and args[0] in self.draws and not 0 < args[1] < 1:
             with _disable_current_modes():
                 self.values[result] = torch.full(result.shape, _SURE[func] == (args[1] <= 0))
@@ -175,6 +179,14 @@ class Constants(Mode):
         else:
             self._forget(func, args, kwargs)
         return result
+
+
+def _is_draw(func: Any, args: Sequence[Any], result: Any) -> bool:
+    """Whether a call draws one number from 0 to 1, which is never reached."""
+    if func is aten.uniform_.default:
+        low, high = (*args[1:], 0.0, 1.0)[:2] if len(args) != 2 else (args[1], 1.0)
+        return result.numel() == 1 and 0 <= low and high <= 1
+    return func in _DRAWING and result.numel() == 1
 
 
 def _is_constant(x: torch.Tensor) -> bool:

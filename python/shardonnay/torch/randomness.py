@@ -19,6 +19,7 @@ import torch
 
 from .recording import Mode
 from .replacing import replaced
+from .variates import dirichlet, gamma, poisson
 
 aten = torch.ops.aten
 MASK = 0xFFFFFFFF
@@ -244,6 +245,9 @@ _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.randint_like.default: lambda r, x, high, **k: _integers(r, 0, high, x.shape, _dtype_of(x, k)),
     aten.randint_like.low_dtype: lambda r, x, low, high, **k: _integers(r, low, high, x.shape, _dtype_of(x, k)),
     aten.multinomial.default: lambda r, x, count, replacement=False, **k: _multinomial(r, x, count, replacement),
+    aten._standard_gamma.default: lambda r, x, *_, **k: gamma(r, x),
+    aten._sample_dirichlet.default: lambda r, x, *_, **k: dirichlet(r, x),
+    aten.poisson.default: lambda r, x, *_, **k: poisson(r, x),
     aten.randperm.default: lambda r, n, **k: torch.argsort(r.bits([n]), stable=True).to(k.get("dtype") or torch.int64),
 }
 # With `generator=None` they are other overloads.

@@ -30,9 +30,10 @@ from .aten.table import written
 from .averages import without_first
 from .builder import Site, UnsupportedError
 from .checkpointing import without_reentry
-from .checks import Checks, is_compared
+from .checks import Checks
 from .constants import Constants
 from .covariance import WITHOUT_QUESTIONS
+from .deferred import Number, Numbers
 from .dense import WITHOUT_SPARSE_GRADIENTS, check_dense, without_nesting
 from .flexible import without_flexible_kernel
 from .functional import SITE, Functional, Templates
@@ -275,6 +276,12 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
 _REPLACED = {**WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data}
 
 
+# What asks a tensor for its numbers, and may be given others; what may not.
+_NUMBERS = {torch.Tensor.item: Numbers.item, torch.Tensor.tolist: Numbers.tolist}
+_CONVERSIONS = (torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__)
+_INSTEAD = "x.item() is captured, of a number that is returned, logged or computed with"
+
+
 def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor] | None:
     """The tensor and the mask of a call that takes what a mask selects."""
     if func not in (torch.masked_select, torch.Tensor.masked_select, torch.Tensor.__getitem__) or len(args) != 2:
@@ -288,13 +295,15 @@ def _selection(func: Any, args: Sequence[Any]) -> tuple[torch.Tensor, torch.Tens
 class Sources(TorchFunctionMode):
     """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
 
-    def __init__(self, constants: Constants, recorder: Recorder) -> None:
+    def __init__(self, constants: Constants, recorder: Recorder, numbers: Numbers) -> None:
         super().__init__()
-        self.recorder = recorder
+        self.recorder, self.numbers = recorder, numbers
         self.constants, self.subscripts = constants, Subscripts(constants)
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
         self.selections = Selections()
+        # What a call was refused for, if one was, which the program may have caught: it goes on otherwise then.
+        self.refused: UnsupportedError | None = None
 
     def _run(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """The result of a function."""
@@ -311,21 +320,28 @@ class Sources(TorchFunctionMode):
         if func is torch.nn.functional.ctc_loss:
             args, keywords = torch.utils._pytree.tree_map(self._labels, (args, keywords))
         try:
+            if self.numbers.made and next(leaves_of((args, keywords), Number), None) is not None:
+                return self._run_with_numbers(func, args, keywords)
             run = functools.partial(self.replaced.get(func, func), *args, **keywords)
             return self.selections.call(func, args, keywords, run)
-        except DataDependentOutputException:
-            if func is not torch.Tensor.item:
+        except DataDependentOutputException as error:
+            if func in _NUMBERS:
+                return _NUMBERS[func](self.numbers, args[0], _callers_site())
+            if func not in _CONVERSIONS:
                 raise
-            if (number := self.constants.number(args[0])) is not None:
-                return number
-            if not is_compared(sys._getframe(2)):
-                raise
-            return args[0].detach()
+            raise _data_dependent(error, f"'{func.__name__}' ({_INSTEAD})", _callers_site()) from error
         except DynamicOutputShapeException as error:
             asked = _selection(func, args)
             if asked is None:
                 raise
             return self.selections.take(*asked, _data_dependent(error, WHAT_A_MASK_TAKES, _callers_site()))
+
+    def _run_with_numbers(self, func: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        try:
+            return self.numbers.run(func, args, keywords, self._run)
+        except TypeError as error:  # it takes no tensor in place of a number
+            what = f"'{getattr(func, '__name__', func)}' of a number that only a run knows"
+            raise _data_dependent(error, what, _callers_site()) from error
 
     def _labels(self, leaf: Any) -> Any:
         """What a mask selected, one behind the other."""
@@ -347,6 +363,12 @@ class Sources(TorchFunctionMode):
                 check_dense(tensor, _callers_site)
                 self._follow(tensor, site)
             return result
+        except (DataDependentOutputException, DynamicOutputShapeException) as error:
+            self.refused = self.refused or _data_dependent(error, site=_callers_site())
+            raise
+        except UnsupportedError as error:
+            self.refused = self.refused or error
+            raise
         finally:
             self.recorder.site = before
 
@@ -450,6 +472,7 @@ def trace(
     arguments: Sequence[torch.Tensor],
     mode: FakeTensorMode,
     randomness: Randomness,
+    numbers: Numbers,
     model: torch.nn.Module | None = None,
     buffers: Mapping[int, tuple[str, torch.Tensor]] | None = None,
 ) -> tuple[torch.fx.GraphModule, dict[str, Site]]:
@@ -460,7 +483,7 @@ def trace(
     fakes = Results(mode)
     recorder = Recorder(fakes, {**_HONEST, **_bodies()})
     inputs = [recorder.enter(argument) for argument in arguments]
-    sources = Sources(constants, recorder)
+    sources = Sources(constants, recorder, numbers)
     with _settings():
         with contextlib.ExitStack() as stack:
             stack.enter_context(_explained())
@@ -470,9 +493,11 @@ def trace(
             for context in (mode, recorder):
                 stack.enter_context(context)
             constants.enter(arguments, buffers or {})
-            for context in (randomness.recording(arguments[-1]), Checks(), constants):
+            for context in (randomness.recording(arguments[-1]), Checks(numbers), constants):
                 stack.enter_context(context)
             results = function(*arguments[:-1])
+            if sources.refused is not None:
+                raise sources.refused
             sources.selections.check(results)
         functional = Functional(Templates(fakes, decompositions()), inputs)
         for call in recorder.calls:
@@ -490,6 +515,8 @@ def _explained() -> Iterator[None]:
     except RuntimeError as error:
         if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
             raise _data_dependent(error, "a function in C++") from error
+        if "not supported for tensor subclasses" in str(error):
+            raise _data_dependent(error, f"an array of NumPy ({_INSTEAD})") from error
         name = re.search(r"HigherOrderOperator (\w+)", str(error))
         if not name:
             raise

@@ -13,6 +13,7 @@ from torch.nn.utils import stateless
 from torch.overrides import TorchFunctionMode
 
 from .capturing import Captured, Inputs, captured
+from .deferred import Number
 from .optimizers import Factory, FunctionalOptimizer
 from .sharing import noted, shared
 from .trees import named_leaves
@@ -179,6 +180,7 @@ class Step:
         """(the loss, a tree of what else the loss function returned)."""
         result = self.loss_fn(self.model, *batch)
         loss, others = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
+        loss = loss.known() if type(loss) is Number else loss
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             found = f"a tensor of {list(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
             raise TypeError(
@@ -186,9 +188,10 @@ class Step:
             )
         return loss.reshape(()), others
 
-    def _is_trained(self, loss: torch.Tensor) -> bool:
+    def _is_trained(self, loss: torch.Tensor, parameters: Mapping[str, torch.Tensor]) -> bool:
         """Without gradients (`torch.no_grad`) and an optimizer, the program is an evaluation."""
-        if not loss.requires_grad and self.trained and self.optimizer is not None:
+        has_run = any(parameters[name].grad is not None for name in self.trained)  # the loss function's own `backward`
+        if not loss.requires_grad and not has_run and self.trained and self.optimizer is not None:
             raise TypeError(
                 "loss_fn: the loss depends on no parameter that is trained; expected one computed outside of "
                 "torch.no_grad, or no optimizer, for a program that evaluates"
@@ -241,14 +244,16 @@ class Step:
             with noted() as pairs, swapped(self.model, tensors), torch.enable_grad():
                 loss, others = self._loss(batch)
                 loss = loss / len(batches) if len(batches) > 1 else loss
-                wanted = [parameters[name] for name in self.trained] if self._is_trained(loss) else []
+                wanted = [parameters[name] for name in self.trained] if self._is_trained(loss, parameters) else []
                 found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
             self.shared.update(self._sharing(shared(pairs, {**held, **parameters})))
             renewed = [*self.buffers, *self._exchanged(parameters, tensors)]
             held.update({name: tensors[name].detach() for name in renewed})
             total = loss.detach() if total is None else total + loss.detach()
-            # What the loss function has called `backward` of is in `grad`.
+            # What the loss function has called `backward` of is in `grad`, all of it if it returns a number.
             parts = [(name, parameters[name].grad) for name in self.trained]
+            if not loss.requires_grad:
+                parts = [(name, None if gradient is None else gradient / len(batches)) for name, gradient in parts]
             for name, gradient in [*parts, *zip(self.trained, found)]:
                 before = gradients[name]
                 gradients[name] = gradient if before is None else before if gradient is None else before + gradient
