@@ -295,10 +295,12 @@ class Numbers:
         names = [f"logged.{name}" for name in names]
         names = [f"{name}.{at}" if (at := names[:place].count(name)) else name for place, name in enumerate(names)]
         if names:
-            warnings.warn(
+            warnings.warn_explicit(
                 f"Python keeps numbers that only a run knows; each step returns them, as {', '.join(names)}, and does "
                 "nothing else with them again",
-                stacklevel=2,
+                UserWarning,
+                found[0].site.file,
+                found[0].site.line,
             )
         return {name: number.known() for name, number in zip(names, found)}
 
