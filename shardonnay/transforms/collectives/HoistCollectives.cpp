@@ -10,6 +10,7 @@
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/CarriedValue.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Invariants.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -28,6 +29,7 @@ public:
   explicit Hoister(Operation *loop)
       : loop(loop), builder(loop), invariants(loop) {}
 
+  const Invariants &getInvariants() const { return invariants; }
   bool isInvariant(Value value) { return invariants.contain(value); }
   /// An invariant value, from before the loop.
   Value get(Value value) {
@@ -63,14 +65,23 @@ static bool isConditional(Operation *op) {
          });
 }
 
-/// The collectives that cost something in `op`, and in its branches; an inner
-/// loop has been looked at by itself.
+/// A slice of what a collective makes before the loop for nothing else: there
+/// the two meet.
+static bool meetsCollective(Operation *op, const Invariants &invariants) {
+  Value value = op->getOperand(0);
+  return isa<sdy::AllSliceOp>(op) && invariants.isOutside(value) &&
+         value.hasOneUse() && getPlannedCollective(value);
+}
+
+/// The collectives that cost something, or slice, in `op` and in its branches;
+/// an inner loop has been looked at by itself.
 static void findCollectives(Operation *op, CollectivePlanner &planner,
                             SmallVectorImpl<Operation *> &found) {
   for (Region &region : op->getRegions())
     for (Operation &inner : region.getOps()) {
       if (inner.getNumResults() == 1 &&
-          getPlannedCollective(inner.getResult(0)) && planner.price(&inner) > 0)
+          getPlannedCollective(inner.getResult(0)) &&
+          (isa<sdy::AllSliceOp>(inner) || planner.price(&inner) > 0))
         found.push_back(&inner);
       if (isConditional(&inner))
         findCollectives(&inner, planner, found);
@@ -94,7 +105,9 @@ static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   for (Operation *op : found) {
     Value value = op->getResult(0);
     if (!hoister.isInvariant(value) ||
-        planner.price(op) * (sdy::countTrips(loop) - 1) <= priceHeld(loop, op))
+        (!meetsCollective(op, hoister.getInvariants()) &&
+         planner.price(op) * (sdy::countTrips(loop) - 1) <=
+             priceHeld(loop, op)))
       continue;
     value.replaceAllUsesWith(hoister.get(value));
     changed = true;
@@ -108,13 +121,52 @@ static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   return changed;
 }
 
+/// Nothing reads what the loop carries for `owner`, in the loop or behind it.
+static bool isUnread(ShardableDataFlowOpInterface loop, Value owner) {
+  SmallVector<OpOperand *> sources = loop.getEdgeSources(owner);
+  return llvm::all_of(loop.getEdgeTargets(owner), [&](Value target) {
+    return llvm::all_of(target.getUses(), [&](OpOperand &use) {
+      return llvm::is_contained(sources, &use);
+    });
+  });
+}
+
+/// What was carried unchanged for nothing but what is hoisted goes into the
+/// loop as it was before the collectives that brought it there.
+static bool releaseUnread(Operation *loop) {
+  auto dataFlow = cast<ShardableDataFlowOpInterface>(loop);
+  bool changed = false;
+  for (Value owner : dataFlow.getEdgeOwners()) {
+    Value source = getInvariantSource(owner, loop), given = source;
+    if (!source || !isUnread(dataFlow, owner))
+      continue;
+    while (Operation *collective = getPlannedCollective(given))
+      given = collective->getOperand(0);
+    if (given == source)
+      continue;
+    sdy::NamedMesh mesh = getNamedMesh(source.getDefiningOp());
+    TensorSharding sharding = mesh.readClosed(given);
+    if (!sharding.unreduced.empty())
+      continue;
+    for (OpOperand *operand : dataFlow.getEdgeSources(owner))
+      if (operand->get() == source)
+        operand->set(given);
+    sdy::setSharding(owner, mesh.write(sharding));
+    eraseDeadChain(source);
+    changed = true;
+  }
+  return changed;
+}
+
 bool hoistCollectives(const CollectiveSites &sites,
                       CollectivePlanner &planner) {
   bool changed = false;
   // Inner loops first: what leaves one may leave the next.
-  for (Operation *loop : llvm::reverse(sites.loops))
+  for (Operation *loop : llvm::reverse(sites.loops)) {
     if (sdy::countTrips(loop) > 1)
       changed |= hoistFrom(loop, planner);
+    changed |= releaseUnread(loop);
+  }
   return changed;
 }
 

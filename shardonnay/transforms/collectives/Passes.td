@@ -249,9 +249,14 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
   let description = [{
     A collective of a value from outside the loop, of one that the loop carries
     unchanged, or of what is computed from such alone, also out of a branch in
-    the loop and past a barrier that hands it on; not out of a loop that is known to run once at most. What it makes
-    lives as long as the loop; where memory has a price for the loop
-    (`sdy.memory_price`), that has to be less than what is saved.
+    the loop and past a barrier that hands it on; not out of a loop that is
+    known to run once at most. What it makes lives as long as the loop; where
+    memory has a price for the loop (`sdy.memory_price`), that has to be less
+    than what is saved. A slice of what a collective before the loop makes for
+    nothing else goes there too, whatever it saves: the two become one.
+
+    What a loop carries unchanged and nothing reads any more goes into it as it
+    was before the collectives that brought it there.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.

@@ -137,3 +137,33 @@ def test_reduced_once(name, strategy, model, row):
     size = sum(weight.nbytes for weight in weights.values())
     assert sent <= 1.1 * 2 * size * (DEVICES - 1) / DEVICES
     assert_agrees(compiled, text, jax.tree.leaves(arguments))
+
+
+def test_batches_of_one_that_the_devices_do_not_divide(row):
+    """Six batches are made of rows of which each device has an eighth: they go to where they are read, twice by
+    all_to_all, and what the loop carries and nothing reads is not gathered.
+    """
+    units = 128
+
+    def total(weights, x, y):
+        xs, ys = (rows.reshape(BATCHES, -1, units) for rows in (x, y))
+
+        def loss(weights, x, y):
+            return jnp.mean((jnp.tanh(x @ weights) - y) ** 2)
+
+        def step(number, sum_):
+            return sum_ + jax.grad(loss)(weights, xs[number], ys[number])
+
+        return lax.fori_loop(0, BATCHES, step, jnp.zeros_like(weights))
+
+    mesh = Mesh(np.array(jax.devices("cpu")[:DEVICES]), ("data",))
+    rows = NamedSharding(mesh, P("data"))
+    arguments = normal(units, units), *(normal(BATCHES * 512, units, seed=seed) for seed in (1, 2))
+    text = jax.jit(total, in_shardings=(NamedSharding(mesh, P()), rows, rows)).lower(*arguments).as_text()
+    compiled = shardonnay.compile(text, device_model="cpu", report=True)
+    assert not any(entry["kind"] == "all_gather" for entry in compiled.report["collectives"])
+    sent = compiled.report["executed_bytes"]
+    row(f"batches of an undivided one: {sent:,} bytes")
+    given = 2 * arguments[1].nbytes / DEVICES
+    assert sent <= 2 * given + 2 * arguments[0].nbytes
+    assert_agrees(compiled, text, arguments)

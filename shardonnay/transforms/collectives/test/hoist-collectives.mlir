@@ -138,3 +138,54 @@ func.func @behind_a_barrier(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m
   }
   return %0#0 : tensor<8x8xf32>
 }
+
+// Nothing reads what is carried any more: it is not gathered for that.
+// CHECK-LABEL: func @unread
+func.func @unread(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK-NEXT: sdy.constant
+  // CHECK-NEXT: %[[S:.*]] = sdy.all_gather [{"x"}, {}] %arg0
+  // CHECK-NEXT: %[[T:.*]] = sdy.all_slice [{}, {"x"}] %[[S]]
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{}, {"x"}] %[[T]]
+  // CHECK-NEXT: stablehlo.while(%{{.*}} = %arg0, {{.*}}sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>, <@mesh, []>]>
+  // CHECK: stablehlo.dot %{{.*}}, %[[G]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %g = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %0:3 = stablehlo.while(%a = %g, %b = %x, %c = %i) : tensor<8x8xf32>, tensor<8x8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = sdy.all_slice [{}, {"x"}] %a out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+    %1 = sdy.all_gather [{}, {"x"}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %3 = stablehlo.dot %b, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %a, %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#1 : tensor<8x8xf32>
+}
+
+// The slice meets the gather.
+// CHECK-LABEL: func @meeting_slice
+func.func @meeting_slice(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[G:.*]] = sdy.all_gather [{"x"}, {}] %arg0
+  // CHECK-NEXT: %[[S:.*]] = sdy.all_slice [{}, {"x"}] %[[G]]
+  // CHECK-NEXT: stablehlo.while
+  // CHECK: stablehlo.dot %{{.*}}, %[[S]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %g = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %0:2 = stablehlo.while(%b = %x, %c = %i) : tensor<8x8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = sdy.all_slice [{}, {"x"}] %g out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+    %3 = stablehlo.dot %b, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %3, %4 : tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<8x8xf32>
+}
