@@ -62,7 +62,11 @@ def lines(report: Entry, causes: bool = True) -> Iterator[str]:
         f"of {shardings['tensors']} in the program"
     )
     if order := report.get("order"):
-        choices = {"propagated after the others": "later", "carried by loops as given": "carried"}
+        choices = {
+            "propagated after the others": "later",
+            "carried by loops as given": "carried",
+            "split so that devices share each batch": "split",
+        }
         said = "; ".join(f"{choice}: {_listed(order[key])}" for choice, key in choices.items() if order[key])
         yield f"{said}, as the plan costs {order['price'] / order['price_as_given']:.2f} of what it would"
     yield ""

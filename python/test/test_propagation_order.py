@@ -79,6 +79,48 @@ def test_a_loop_carries_a_cache_as_it_is_given():
     assert all(agreement.ok for agreement in agreements)
 
 
+# Rows that four devices share, in three batches that a loop takes one by one.
+BATCHES = """
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %rows: tensor<384x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %sum: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %split = stablehlo.reshape %rows : (tensor<384x32xf32>) -> tensor<3x128x32xf32>
+  %0:2 = stablehlo.while(%at = %zero, %carried = %sum) : tensor<i32>, tensor<32x32xf32>
+    cond {
+    %more = stablehlo.compare LT, %at, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %slice = stablehlo.dynamic_slice %split, %at, %zero, %zero, sizes = [1, 128, 32]
+        : (tensor<3x128x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x128x32xf32>
+    %batch = stablehlo.reshape %slice : (tensor<1x128x32xf32>) -> tensor<128x32xf32>
+    %1 = stablehlo.dot_general %batch, %batch, contracting_dims = [0] x [0]
+        : (tensor<128x32xf32>, tensor<128x32xf32>) -> tensor<32x32xf32>
+    %2 = stablehlo.add %carried, %1 : tensor<32x32xf32>
+    %next = stablehlo.add %at, %one : tensor<i32>
+    stablehlo.return %next, %2 : tensor<i32>, tensor<32x32xf32>
+  }
+  return %0#1 : tensor<32x32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("model", ["bytes", "cpu"])
+def test_devices_share_each_batch(model):
+    compiled = shardonnay.compile(BATCHES, device_model=model, report=True)
+    flops = compiled.report["contraction_flops"]
+    assert flops["per_device"] * 4 == flops["global"]
+    said = next(line for line in lines(compiled.report) if line.startswith("split"))
+    assert said.startswith("split so that devices share each batch: result 0 of stablehlo.reshape, as the plan costs")
+    rows = np.random.default_rng(0).integers(-4, 5, (384, 32)).astype(np.float32)
+    arguments = [rows, np.ones((32, 32), np.float32)]
+    agreements = run.check(run.LoadedProgram(compiled), arguments, compare.reference(BATCHES, arguments))
+    assert all(agreement.ok for agreement in agreements)
+
+
 def test_numbers():
     inputs = [np.random.default_rng(seed).standard_normal(size).astype(np.float32)
               for seed, size in enumerate(((16, 32), (32, 32), (16, 32)))]  # fmt: skip

@@ -104,9 +104,8 @@ bool OperationPartitioner::isUneven(Operation *op) {
   });
 }
 
-LogicalResult OperationPartitioner::partition(Operation *op) {
-  OwningOpRef<ModuleOp> program = makeProgram(op);
-  PassManager pm(mesh.getContext(), ModuleOp::getOperationName());
+static void addPasses(OpPassManager &pm,
+                      const OperationPartitioner::Options &options) {
   addStage(pm, Stage::Reshard, {});
   ResolvePermutationFactorsPassOptions windows;
   windows.enableHaloExchange = options.enableHaloExchange;
@@ -117,6 +116,18 @@ LogicalResult OperationPartitioner::partition(Operation *op) {
   emit.replicaCount = options.replicaCount;
   emit.partitionCount = options.partitionCount;
   pm.addPass(createEmitStablehloPass(emit));
+}
+
+void OperationPartitioner::getDependentDialects(DialectRegistry &registry) {
+  OpPassManager pm(ModuleOp::getOperationName());
+  addPasses(pm, {});
+  pm.getDependentDialects(registry);
+}
+
+LogicalResult OperationPartitioner::partition(Operation *op) {
+  OwningOpRef<ModuleOp> program = makeProgram(op);
+  PassManager pm(mesh.getContext(), ModuleOp::getOperationName());
+  addPasses(pm, options);
   if (failed(pm.run(*program)))
     return failure();
   embed(op, *program->getOps<func::FuncOp>().begin());

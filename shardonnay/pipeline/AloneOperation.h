@@ -32,6 +32,10 @@ public:
     bool allowsPartial = false;
   };
 
+  /// What `partition` may make ops of. A pass on functions has to state it:
+  /// others run beside it, and may not load a dialect.
+  static void getDependentDialects(mlir::DialectRegistry &registry);
+
   OperationPartitioner(mlir::sdy::MeshOp mesh, Options options)
       : mesh(mesh), options(options) {}
 

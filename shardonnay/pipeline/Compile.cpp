@@ -158,6 +158,7 @@ private:
     };
     baseline.order.later = readNames("later");
     baseline.order.carried = readNames("carried");
+    baseline.order.split = readNames("split");
   }
 
   /// Loaded when it is asked for: a pass has refused a wrong name by then.

@@ -49,6 +49,11 @@ struct PadForDivisibilityPass
     : impl::PadForDivisibilityPassBase<PadForDivisibilityPass> {
   using PadForDivisibilityPassBase::PadForDivisibilityPassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PadForDivisibilityPassBase::getDependentDialects(registry);
+    OperationPartitioner::getDependentDialects(registry);
+  }
+
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     sdy::MeshOp mesh = module ? sdy::getMostUsedMesh(module) : nullptr;

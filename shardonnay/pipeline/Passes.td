@@ -181,9 +181,9 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
     Option<"pipelineOptions", "options", "std::string", "\"\"",
            "The options of sdy-partition-pipeline that plans are made with">,
     Option<"recordOrder", "record-order", "bool", "false",
-           "Leave on the module, as sdy.propagation_order, what came later or "
-           "is carried as given, and what the plans cost, if the order is not "
-           "the one given">,
+           "Leave on the module, as sdy.propagation_order, what came later, is "
+           "carried as given or is split otherwise, and what the plans cost, "
+           "if the order is not the one given">,
   ];
 }
 

@@ -67,12 +67,14 @@ struct PropagateByPricePass
   }
 
   void record(const ModuleGraph &graph, const PropagationOrder &order) {
-    SmallVector<int32_t> later, carried;
+    SmallVector<int32_t> later, carried, split;
     for (const GivenDim &dim : order.change.later)
       later.push_back(dim.tensor);
     for (const GivenCarry &carry : order.change.carried)
       if (carry.isCarried)
         carried.push_back(carry.tensor);
+    for (const UnevenSplit &made : order.change.split)
+      split.push_back(made.tensor);
     Builder builder(&getContext());
     getOperation()->setAttr(
         sdy::kPropagationOrderAttr,
@@ -82,7 +84,8 @@ struct PropagateByPricePass
              builder.getNamedAttr("price_as_given",
                                   builder.getF64FloatAttr(order.priceAsGiven)),
              builder.getNamedAttr("later", namesOf(graph, later)),
-             builder.getNamedAttr("carried", namesOf(graph, carried))}));
+             builder.getNamedAttr("carried", namesOf(graph, carried)),
+             builder.getNamedAttr("split", namesOf(graph, split))}));
   }
 
   /// Where the plan goes, or null.

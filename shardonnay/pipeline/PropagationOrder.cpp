@@ -12,7 +12,9 @@
 //    Nothing comes of those in which most dims that come first have their axes
 //    anyway (`contestedShare`), and of those that hardly change anything
 //    (`differingShare`). Where what a loop carries would be gathered behind it,
-//    one more propagation keeps that as it was given (GivenCarries.h).
+//    one more propagation keeps that as it was given (GivenCarries.h). Where a
+//    loop takes batches of which devices do not divide the number, one more
+//    shards each batch (UnevenSplits.h).
 // 3. `plan`: the stages from export to partition run on a copy for each of the
 //    others, and for the order that was given.
 // 4. The cheapest stays, with its plan: a compilation goes on from there. Where
@@ -83,7 +85,7 @@ private:
   /// False if it is not worth a plan.
   bool tryChange(GivenChange change, const GivenOrders &orders);
   void tryOrders(const GivenOrders &orders);
-  void tryCarries(const GivenOrders &orders);
+  void tryCarriesAndSplits(const GivenOrders &orders);
   /// Of those that were tried.
   PropagationOrder findCheapest();
   std::optional<PlannedProgram> plan(const ShardingIds &propagated,
@@ -169,6 +171,8 @@ ShardingIds OrderedPropagation::propagateWith(const GivenChange &change,
   }
   for (const GivenCarry &carry : change.carried)
     ids[carry.tensor] = carry.shardingId;
+  for (const UnevenSplit &split : change.split)
+    ids[split.tensor] = split.shardingId;
   return propagate(ids, sink);
 }
 
@@ -235,13 +239,13 @@ void OrderedPropagation::tryOrders(const GivenOrders &orders) {
   for (size_t order : llvm::seq(orders.size())) {
     set(tried.front().propagated);
     bool isTried = orders.contestedShare(order) >= kLeastContested &&
-                   tryChange({orders.findLater(order), {}}, orders);
+                   tryChange({orders.findLater(order), {}, {}}, orders);
     if (!isTried && !isThorough())
       return;
   }
 }
 
-void OrderedPropagation::tryCarries(const GivenOrders &orders) {
+void OrderedPropagation::tryCarriesAndSplits(const GivenOrders &orders) {
   if (graph.ops().size() > kLargeProgram)
     return;
   SmallVector<int32_t> carried;
@@ -252,7 +256,11 @@ void OrderedPropagation::tryCarries(const GivenOrders &orders) {
   std::vector<GivenCarry> carries =
       findGivenCarries(graph, carried, given, tried.front().propagated);
   if (!carries.empty())
-    tryChange({{}, std::move(carries)}, orders);
+    tryChange({{}, std::move(carries), {}}, orders);
+  std::vector<UnevenSplit> splits =
+      findUnevenSplits(graph, carried, given, tried.front().propagated);
+  if (!splits.empty())
+    tryChange({{}, {}, std::move(splits)}, orders);
 }
 
 PropagationOrder OrderedPropagation::findCheapest() {
@@ -312,7 +320,7 @@ PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
   GivenOrders orders(graph, weights, mostOrders());
   tried.push_back({propagate(given), {}});
   tryOrders(orders);
-  tryCarries(orders);
+  tryCarriesAndSplits(orders);
   PropagationOrder cheapest = findCheapest();
   if (sink || !cheapest.change.isNone())
     propagateWith(cheapest.change, sink);

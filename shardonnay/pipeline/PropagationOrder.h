@@ -21,6 +21,7 @@
 #include "shardonnay/transforms/propagate/GivenOrders.h"
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
+#include "shardonnay/transforms/propagate/UnevenSplits.h"
 
 namespace shardonnay {
 
@@ -39,8 +40,12 @@ struct GivenChange {
   std::vector<GivenDim> later;
   /// What loops carry as it was given.
   std::vector<GivenCarry> carried;
+  /// What is split so that the inner dim has the axes.
+  std::vector<UnevenSplit> split;
 
-  bool isNone() const { return later.empty() && carried.empty(); }
+  bool isNone() const {
+    return later.empty() && carried.empty() && split.empty();
+  }
 };
 
 /// The order in which a program was propagated.

@@ -138,6 +138,7 @@ json::Object toJson(const PlanCost &plan) {
 json::Object toJson(const OrderCost &order) {
   return json::Object{{"later", json::Array(order.later)},
                       {"carried", json::Array(order.carried)},
+                      {"split", json::Array(order.split)},
                       {"price", order.price},
                       {"price_as_given", order.priceAsGiven}};
 }
@@ -188,7 +189,8 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"shardings", json::Object{{"tensors", baseline.propagated.tensors},
                                  {"given", baseline.given.sharded},
                                  {"decided", baseline.propagated.sharded}}}};
-  if (!baseline.order.later.empty() || !baseline.order.carried.empty())
+  const OrderCost &order = baseline.order;
+  if (!order.later.empty() || !order.carried.empty() || !order.split.empty())
     report["order"] = toJson(baseline.order);
   if (baseline.directWindows)
     report["window_bytes"] = directWindowBytes(uses);

@@ -32,9 +32,10 @@ struct PlanCost {
 
 /// An order of propagation that was taken because its plan is cheaper: what
 /// came later than in the order given, what loops carry in the sharding that it
-/// was given outside of them, and the prices of both plans.
+/// was given outside of them, what is split so that the inner dim has the axes,
+/// and the prices of both plans.
 struct OrderCost {
-  llvm::SmallVector<std::string> later, carried;
+  llvm::SmallVector<std::string> later, carried, split;
   double price = 0, priceAsGiven = 0;
 };
 
@@ -65,7 +66,7 @@ struct ReportBaseline {
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
 ///    "shardings": {"tensors", "given", "decided"},
-///    "order": {"later", "carried", "price", "price_as_given"},
+///    "order": {"later", "carried", "split", "price", "price_as_given"},
 ///    "window_bytes"}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
 /// algorithms), over all `count` of them, each as often as it is written; in a
@@ -76,7 +77,9 @@ struct ReportBaseline {
 /// what a device computes between them (ComputePrice.h).
 /// "order" is there if the given shardings called "later" propagated after all
 /// others, or loops carry what is called "carried" in the sharding that it was
-/// given outside of them, as the plan is cheaper so, compute included.
+/// given outside of them, or reshapes give the inner of the dims that they
+/// split the axes in what is called "split", as the plan is cheaper so, compute
+/// included.
 /// "window_bytes" is there with direct windows: what the device that sends most
 /// sends in all windows together, where "bytes" are those of the device that
 /// sends most in one of them. What is "written", by the user in manual

@@ -12,7 +12,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-COUNT-3: stablehlo.dot {{.*}}[<@mesh, [{"x", ?}, {?}]>]
 // GIVEN-LABEL: @layers
 // GIVEN: stablehlo.add {{.*}}[<@mesh, [{?}, {"x", ?}]>]
-// ORDER: module attributes {sdy.propagation_order = {carried = [], later = ["bias"], price = {{.*}}, price_as_given = {{.*}}}}
+// ORDER: module attributes {sdy.propagation_order = {carried = [], later = ["bias"], price = {{.*}}, price_as_given = {{.*}}, split = []}}
 func.func public @layers(
     %x: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
     %w: tensor<32x32xf32>,
@@ -65,7 +65,7 @@ func.func public @one_group(
 // CHECK: sdy.data_flow_edge %{{.*}}#1 sharding=<@mesh, [{}, {}]>
 // GIVEN-LABEL: @cache
 // GIVEN: stablehlo.dynamic_update_slice {{.*}}[<@mesh, [{"x", ?}, {?}]>]
-// ORDER: module attributes {sdy.propagation_order = {carried = ["result 1 of stablehlo.while"], later = [], price = {{.*}}, price_as_given = {{.*}}}}
+// ORDER: module attributes {sdy.propagation_order = {carried = ["result 1 of stablehlo.while"], later = [], price = {{.*}}, price_as_given = {{.*}}, split = []}}
 sdy.mesh @mesh = <["x"=4]>
 func.func public @cache(
     %cache: tensor<64x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
@@ -86,4 +86,36 @@ func.func public @cache(
   %1 = sdy.data_flow_edge %0#0 : tensor<i32>
   %2 = sdy.data_flow_edge %0#1 : tensor<64x512xf32>
   return %2 : tensor<64x512xf32>
+}
+
+// -----
+
+// Rows on four devices, reshaped into three batches that a loop takes one by one: each
+// device has some rows of each.
+// CHECK-LABEL: @batches
+// CHECK: stablehlo.reshape {{.*}}[<@mesh, [{}, {"x"}, {?}]>]
+// GIVEN-LABEL: @batches
+// GIVEN-NOT: stablehlo.reshape {{.*}}"x"
+// ORDER: module attributes {sdy.propagation_order = {carried = [], later = [], price = {{.*}}, price_as_given = {{.*}}, split = ["result 0 of stablehlo.reshape"]}}
+sdy.mesh @mesh = <["x"=4]>
+func.func public @batches(
+    %rows: tensor<384x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %weight: tensor<32x32xf32>) -> tensor<32x32xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %end = stablehlo.constant dense<3> : tensor<i32>
+  %split = stablehlo.reshape %rows : (tensor<384x32xf32>) -> tensor<3x128x32xf32>
+  %0:2 = stablehlo.while(%at = %zero, %sum = %weight) : tensor<i32>, tensor<32x32xf32>
+    cond {
+    %more = stablehlo.compare LT, %at, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    %slice = stablehlo.dynamic_slice %split, %at, %zero, %zero, sizes = [1, 128, 32] : (tensor<3x128x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x128x32xf32>
+    %batch = stablehlo.reshape %slice : (tensor<1x128x32xf32>) -> tensor<128x32xf32>
+    %2 = stablehlo.dot_general %batch, %batch, contracting_dims = [0] x [0] : (tensor<128x32xf32>, tensor<128x32xf32>) -> tensor<32x32xf32>
+    %3 = stablehlo.add %sum, %2 : tensor<32x32xf32>
+    %next = stablehlo.add %at, %one : tensor<i32>
+    stablehlo.return %next, %3 : tensor<i32>, tensor<32x32xf32>
+  }
+  return %0#1 : tensor<32x32xf32>
 }

@@ -1,0 +1,110 @@
+//===- UnevenSplitsTest.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/propagate/UnevenSplits.h"
+#include "shardonnay/transforms/propagate/PropagationEngine.h"
+#include "gtest/gtest.h"
+
+using namespace shardonnay;
+
+namespace {
+
+constexpr AxisRef x{0, 1, 8};
+
+/// Rows [batches * size, 4] that are sharded by x, split into batches that a
+/// loop carries and takes one at a time:
+///   split = reshape(rows)
+///   carried = edge(split)
+///   batch = slice(carried)
+struct Batches {
+  PropagationGraph graph;
+  int32_t rows, split, carried, batch;
+  static constexpr int32_t kEdge = 1;
+  std::vector<int32_t> given, propagated;
+
+  Batches(int64_t number, int64_t size,
+          PropagationClass user = PropagationClass::PassThroughForward) {
+    TensorSharding byRows = TensorSharding::fullyClosed(2);
+    byRows.dims[0].axes = {x};
+    rows = tensor(byRows, 0);
+    split = tensor(TensorSharding::fullyOpen(3));
+    carried = tensor(TensorSharding::fullyOpen(3));
+    batch = tensor(TensorSharding::fullyOpen(3));
+    FactorRuleBuilder reshape({2}, {3});
+    reshape.add(number, {0}, {0});
+    reshape.add(size, {0}, {1});
+    reshape.add(4, {1}, {2});
+    graph.addOp(passing(reshape.build()), {rows, split});
+    graph.addOp(passing(identityRule({number, size, 4})), {split, carried});
+    FactorRuleBuilder slice({3}, {3});
+    slice.add(number, {0}, {-1});
+    slice.add(size, {1}, {1});
+    slice.add(4, {2}, {2});
+    graph.addOp(passing(slice.build(), user), {carried, batch});
+    graph.connect();
+    given = shardings();
+    propagateByUserPriority(graph, PropagationStrategy::Aggressive, true);
+    propagated = shardings();
+  }
+
+  OpSignature passing(const FactorRule &rule,
+                      PropagationClass as = PropagationClass::PassThrough) {
+    OpSignature form;
+    form.rule = graph.keep(rule);
+    form.propagationClass = as;
+    return form;
+  }
+  int32_t tensor(const TensorSharding &sharding, int32_t mesh = kNone) {
+    return graph.addTensor(graph.intern({sharding, mesh}));
+  }
+  std::vector<int32_t> shardings() const {
+    std::vector<int32_t> ids;
+    for (int32_t i = 0; i < graph.numTensors(); ++i)
+      ids.push_back(graph.shardingId(i));
+    return ids;
+  }
+  std::vector<UnevenSplit> splits() {
+    return findUnevenSplits(graph, {kEdge}, given, propagated);
+  }
+};
+
+TEST(UnevenSplitsTest, WhatTheNumberOfBatchesLosesTheirRowsHave) {
+  for (int64_t number : {3, 6, 12}) {
+    Batches batches(number, 16);
+    std::vector<UnevenSplit> splits = batches.splits();
+    ASSERT_EQ(splits.size(), 1u) << number;
+    EXPECT_EQ(splits[0].tensor, batches.split);
+    const TensorSharding &sharding =
+        batches.graph.shardingOf(splits[0].shardingId).sharding;
+    EXPECT_TRUE(sharding.dims[0].axes.empty());
+    EXPECT_EQ(sharding.dims[1].axes, AxisList({x}));
+    EXPECT_TRUE(sharding.dims[2].axes.empty());
+  }
+}
+
+TEST(UnevenSplitsTest, WhatIsHandedOnIsNoReason) {
+  // 4 x 16: a half of the axis shards the batches, the rest their rows.
+  for (int64_t number : {2, 4, 8, 16})
+    EXPECT_TRUE(Batches(number, 16).splits().empty()) << number;
+}
+
+TEST(UnevenSplitsTest, RowsThatTheAxesDoNotDivideStay) {
+  EXPECT_TRUE(Batches(3, 12).splits().empty());
+}
+
+TEST(UnevenSplitsTest, WhatNoOpTakesSlicesOfStays) {
+  EXPECT_TRUE(Batches(3, 16, PropagationClass::PassThrough).splits().empty());
+}
+
+TEST(UnevenSplitsTest, WhatWasGivenStays) {
+  Batches batches(3, 16);
+  batches.given[batches.split] =
+      batches.graph.intern({TensorSharding::fullyClosed(3), 0});
+  EXPECT_TRUE(batches.splits().empty());
+}
+
+} // namespace
