@@ -253,6 +253,49 @@ def stacked(graph):
              regions=_counted(graph, trips, total, microbatch), exact=True)
 
 
+def batched(graph):
+    """A loop over batches that rows were split into, whose number axes need not divide: each is summed up, and may be
+    said to be sharded. The loop may carry them.
+    """
+    element = graph.choose(("i32", "f64"))
+    number, size, rest = graph.int(1, 6), graph.int(1, 8), (graph.int(1, 4),)
+    rows = graph.operand((number * size, *rest), element, exact=True, bounded=True)
+    if graph.chance(70):
+        rows = graph.constraint(rows, graph.sharding(rows.shape).removeprefix("#sdy.sharding"))
+    (split,) = graph.op("stablehlo.reshape", [rows], [((number, size, *rest), element)])
+    zero, none = graph.constant(0, "i32"), graph.constant(0, element)
+    trips = graph.constant(graph.int(0, number), "i32")
+    start, is_carried = graph.operand(rest, element, exact=True, bounded=True), graph.chance(50)
+    if graph.chance(50):
+        start = graph.constraint(start, graph.sharding(rest).removeprefix("#sdy.sharding"))
+    slice_, batch, kind = (tensor(shape, element) for shape in ((1, size, *rest), (size, *rest), rest))
+
+    def body(counter, carries):
+        taken, one, said, summed, added = (graph.fresh() for _ in range(5))
+        batches = carries[1] if is_carried else split.name
+        lines = [
+            f"{taken} = stablehlo.dynamic_slice {batches}, {counter}, {zero.name}, {zero.name}, sizes = "
+            f"[1, {size}, {rest[0]}] : ({split.type}, {SCALAR}, {SCALAR}, {SCALAR}) -> {slice_}",
+            f"{one} = stablehlo.reshape {taken} : ({slice_}) -> {batch}",
+        ]
+        if graph.chance(30):
+            sharding = graph.sharding((size, *rest)).removeprefix("#sdy.sharding")
+            lines.append(f"{said} = sdy.sharding_constraint {one} {sharding} : {batch}")
+        else:
+            said = one
+        lines += [
+            f"{summed} = stablehlo.reduce({said} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
+            f"({batch}, {none.type}) -> {kind}",
+            f"{added} = stablehlo.add {carries[0]}, {summed} : {kind}",
+        ]
+        return lines, [added, *carries[1:]]
+
+    carried = [start, *([split] if is_carried else [])]
+    graph._used.update(value.name for value in (split, zero, none, trips))
+    graph.op("stablehlo.while", [zero, *carried], [((), "i32"), *((value.shape, element) for value in carried)],
+             regions=_counted_all(graph, trips, [value.type for value in carried], body), exact=True)
+
+
 def _written(graph, value, slice_, carried, kind, at, plain):
     """Lines that write `value` to what is carried, at the places `at`, and the result: that in `plain` of a hundred
     cases, else that reversed.
@@ -464,6 +507,7 @@ FAMILIES = {
     "stablehlo.while": while_,
     "accumulated": accumulated,
     "gates": gates,
+    "batched": batched,
     "stacked": stacked,
     "cached": cached,
     "copied": copied,
