@@ -254,44 +254,46 @@ def stacked(graph):
 
 
 def batched(graph):
-    """A loop over batches that rows were split into, whose number axes need not divide: each is summed up, and may be
-    said to be sharded. The loop may carry them.
+    """A loop over batches that rows were split into, whose number axes need not divide: the products of the columns of
+    each are added up, and it may be said to be sharded. The loop may carry the batches.
     """
     element = graph.choose(("i32", "f64"))
-    number, size, rest = graph.int(1, 6), graph.int(1, 8), (graph.int(1, 4),)
-    rows = graph.operand((number * size, *rest), element, exact=True, bounded=True)
-    if graph.chance(70):
+    number, size, width = graph.choose((1, 2, 3, 5, 6, 7)), graph.choose((24, 12, 8, 48, 6)), graph.choose((4, 8, 1, 3))
+    rows = graph.operand((number * size, width), element, exact=True, bounded=True)
+    mesh = graph.setting.meshes[0]
+    if mesh.axes and graph.chance(60):
+        rows = graph.constraint(rows, f'<@{mesh.name}, [{{"{graph.choose(mesh.axes)[0]}"}}, {{}}]>')
+    elif graph.chance(50):
         rows = graph.constraint(rows, graph.sharding(rows.shape).removeprefix("#sdy.sharding"))
-    (split,) = graph.op("stablehlo.reshape", [rows], [((number, size, *rest), element)])
-    zero, none = graph.constant(0, "i32"), graph.constant(0, element)
+    (split,) = graph.op("stablehlo.reshape", [rows], [((number, size, width), element)])
+    zero = graph.constant(0, "i32")
     trips = graph.constant(graph.int(0, number), "i32")
-    start, is_carried = graph.operand(rest, element, exact=True, bounded=True), graph.chance(50)
-    if graph.chance(50):
-        start = graph.constraint(start, graph.sharding(rest).removeprefix("#sdy.sharding"))
-    slice_, batch, kind = (tensor(shape, element) for shape in ((1, size, *rest), (size, *rest), rest))
+    start = graph.operand((width, width), element, exact=True, bounded=True)
+    is_carried = graph.chance(15)
+    slice_, batch = (tensor(shape, element) for shape in ((1, size, width), (size, width)))
 
     def body(counter, carries):
-        taken, one, said, summed, added = (graph.fresh() for _ in range(5))
+        taken, one, said, product, added = (graph.fresh() for _ in range(5))
         batches = carries[1] if is_carried else split.name
         lines = [
             f"{taken} = stablehlo.dynamic_slice {batches}, {counter}, {zero.name}, {zero.name}, sizes = "
-            f"[1, {size}, {rest[0]}] : ({split.type}, {SCALAR}, {SCALAR}, {SCALAR}) -> {slice_}",
+            f"[1, {size}, {width}] : ({split.type}, {SCALAR}, {SCALAR}, {SCALAR}) -> {slice_}",
             f"{one} = stablehlo.reshape {taken} : ({slice_}) -> {batch}",
         ]
-        if graph.chance(30):
-            sharding = graph.sharding((size, *rest)).removeprefix("#sdy.sharding")
+        if graph.chance(20):
+            sharding = graph.sharding((size, width)).removeprefix("#sdy.sharding")
             lines.append(f"{said} = sdy.sharding_constraint {one} {sharding} : {batch}")
         else:
             said = one
         lines += [
-            f"{summed} = stablehlo.reduce({said} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
-            f"({batch}, {none.type}) -> {kind}",
-            f"{added} = stablehlo.add {carries[0]}, {summed} : {kind}",
+            f"{product} = stablehlo.dot_general {said}, {said}, contracting_dims = [0] x [0] : ({batch}, {batch}) -> "
+            f"{start.type}",
+            f"{added} = stablehlo.add {carries[0]}, {product} : {start.type}",
         ]
         return lines, [added, *carries[1:]]
 
     carried = [start, *([split] if is_carried else [])]
-    graph._used.update(value.name for value in (split, zero, none, trips))
+    graph._used.update(value.name for value in (split, zero, trips))
     graph.op("stablehlo.while", [zero, *carried], [((), "i32"), *((value.shape, element) for value in carried)],
              regions=_counted_all(graph, trips, [value.type for value in carried], body), exact=True)
 
