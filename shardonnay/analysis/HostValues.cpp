@@ -33,11 +33,6 @@ bool isHostResult(func::FuncOp func, unsigned number) {
   return isHost(func.getResultAttrDict(number));
 }
 
-static std::optional<Memory> movesTo(Operation *op) {
-  auto compute = dyn_cast<LocalComputeOpInterface>(op);
-  return compute ? compute.movesTo() : std::nullopt;
-}
-
 /// Writes operand 1 into operand 0.
 static bool isUpdate(Operation *op) {
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
@@ -95,7 +90,7 @@ bool HostValues::isRead(Value value, unsigned depth) const {
       return values.contains(owner) ||
              (getOwnerOp(owner)->getNumRegions() == 0 &&
               isRead(owner, depth + 1));
-    if (std::optional<Memory> memory = movesTo(op))
+    if (std::optional<Memory> memory = getMemoryMovedTo(op))
       return *memory == Memory::Device;
     if (isUpdate(op) && use.getOperandNumber() == 1)
       return isMoved;
@@ -110,7 +105,8 @@ void HostValues::follow(OpOperand &use) {
   Operation *op = use.getOwner();
   if (Value owner = getEdgeOwner(use))
     return addEdge(owner);
-  if (movesTo(op) || op->getNumResults() != 1 || op->getNumRegions() != 0)
+  if (getMemoryMovedTo(op) || op->getNumResults() != 1 ||
+      op->getNumRegions() != 0)
     return;
   unsigned number = use.getOperandNumber();
   if (isUpdate(op) && (number == 0 || (number == 1 && isMoved))) {
@@ -152,7 +148,7 @@ DenseSet<Value> findHostValues(ModuleOp module) {
       continue;
     host.addArguments(func);
     func.walk([&](Operation *op) {
-      if (movesTo(op) == Memory::Host)
+      if (getMemoryMovedTo(op) == Memory::Host)
         moves.push_back(op);
     });
   }

@@ -81,4 +81,9 @@ llvm::SmallVector<Value> shardonnay::cloneLocally(Operation *op,
   return llvm::to_vector_of<Value>(builder.create(state)->getResults());
 }
 
+std::optional<shardonnay::Memory> shardonnay::getMemoryMovedTo(Operation *op) {
+  auto compute = dyn_cast<LocalComputeOpInterface>(op);
+  return compute ? compute.movesTo() : std::nullopt;
+}
+
 #include "shardonnay/interfaces/LocalCompute.cpp.inc"

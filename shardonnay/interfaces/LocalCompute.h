@@ -14,6 +14,7 @@
 #include "mlir/IR/TypeRange.h"
 #include "shardonnay/algebra/AxisList.h"
 #include "shardonnay/algebra/Factor.h"
+#include <optional>
 
 namespace shardonnay {
 
@@ -74,6 +75,9 @@ public:
 
 /// Where a tensor is kept: devices communicate what is in their own memory.
 enum class Memory { Device, Host };
+
+/// Where `op` moves its operand to, if it is a move.
+std::optional<Memory> getMemoryMovedTo(mlir::Operation *op);
 
 /// The axes that shard dim `dim` of a tensor with `mapping`.
 AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,

@@ -19,8 +19,7 @@ namespace shardonnay {
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
 static bool movesTo(Operation *op, Memory memory) {
-  auto compute = dyn_cast_if_present<LocalComputeOpInterface>(op);
-  return compute && compute.movesTo() == memory;
+  return op && getMemoryMovedTo(op) == memory;
 }
 
 /// outer(inner(x)) becomes inner(outer(x)), of a collective and a move. Returns

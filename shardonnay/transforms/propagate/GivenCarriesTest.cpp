@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/propagate/GivenCarries.h"
-#include "shardonnay/transforms/propagate/PropagationEngine.h"
+#include "shardonnay/transforms/propagate/PropagatedGraph.h"
 #include "gtest/gtest.h"
 
 using namespace shardonnay;
@@ -20,11 +20,9 @@ constexpr AxisRef x{0, 1, 2};
 ///   carried = edge(transpose(argument), updated)
 ///   updated = carried + tokens
 ///   result = transpose(carried)
-struct Decoding {
-  PropagationGraph graph;
+struct Decoding : PropagatedGraph {
   int32_t argument, initial, carried, tokens, updated, moved, result;
   static constexpr int32_t kEdge = 1;
-  std::vector<int32_t> given, propagated;
 
   Decoding(TensorSharding ofArgument, TensorSharding ofResult) {
     argument = tensor(ofArgument, 0);
@@ -45,27 +43,9 @@ struct Decoding {
     graph.addOp(passing(identityRule({4, 8}, 2)), {carried, tokens, updated});
     graph.addOp(transpose, {carried, moved});
     graph.addReturn(passing(identityRule({8, 4})), {moved, result});
-    graph.connect();
-    given = shardings();
-    propagateByUserPriority(graph, PropagationStrategy::Aggressive, true);
-    propagated = shardings();
+    propagate();
   }
 
-  OpSignature passing(const FactorRule &rule) {
-    OpSignature form;
-    form.rule = graph.keep(rule);
-    form.propagationClass = PropagationClass::PassThrough;
-    return form;
-  }
-  int32_t tensor(const TensorSharding &sharding, int32_t mesh = kNone) {
-    return graph.addTensor(graph.intern({sharding, mesh}));
-  }
-  std::vector<int32_t> shardings() const {
-    std::vector<int32_t> ids;
-    for (int32_t i = 0; i < graph.numTensors(); ++i)
-      ids.push_back(graph.shardingId(i));
-    return ids;
-  }
   std::vector<GivenCarry> carries() {
     return findGivenCarries(graph, {kEdge}, given, propagated);
   }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/propagate/UnevenSplits.h"
-#include "shardonnay/transforms/propagate/PropagationEngine.h"
+#include "shardonnay/transforms/propagate/PropagatedGraph.h"
 #include "gtest/gtest.h"
 
 using namespace shardonnay;
@@ -20,11 +20,9 @@ constexpr AxisRef x{0, 1, 8};
 ///   split = reshape(rows)
 ///   carried = edge(split)
 ///   batch = slice(carried)
-struct Batches {
-  PropagationGraph graph;
+struct Batches : PropagatedGraph {
   int32_t rows, split, carried, batch;
   static constexpr int32_t kEdge = 1;
-  std::vector<int32_t> given, propagated;
 
   Batches(int64_t number, int64_t size,
           PropagationClass user = PropagationClass::PassThroughForward) {
@@ -45,28 +43,9 @@ struct Batches {
     slice.add(size, {1}, {1});
     slice.add(4, {2}, {2});
     graph.addOp(passing(slice.build(), user), {carried, batch});
-    graph.connect();
-    given = shardings();
-    propagateByUserPriority(graph, PropagationStrategy::Aggressive, true);
-    propagated = shardings();
+    propagate();
   }
 
-  OpSignature passing(const FactorRule &rule,
-                      PropagationClass as = PropagationClass::PassThrough) {
-    OpSignature form;
-    form.rule = graph.keep(rule);
-    form.propagationClass = as;
-    return form;
-  }
-  int32_t tensor(const TensorSharding &sharding, int32_t mesh = kNone) {
-    return graph.addTensor(graph.intern({sharding, mesh}));
-  }
-  std::vector<int32_t> shardings() const {
-    std::vector<int32_t> ids;
-    for (int32_t i = 0; i < graph.numTensors(); ++i)
-      ids.push_back(graph.shardingId(i));
-    return ids;
-  }
   std::vector<UnevenSplit> splits() {
     return findUnevenSplits(graph, {kEdge}, given, propagated);
   }
