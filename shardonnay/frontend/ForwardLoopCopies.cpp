@@ -18,8 +18,8 @@
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/frontend/LoopValues.h"
 #include "shardonnay/frontend/Passes.h"
-#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 
@@ -50,9 +50,6 @@ private:
   bool isCounter(Value value);
   /// Where `value` starts, if it is a place less in each run.
   std::optional<int64_t> findFirstOfReversed(Value value);
-  /// What the loop starts with in the place of `value`, which is in the body
-  /// and which no run changes; null if one does.
-  Value findUnchanged(Value value);
   /// `positions` are those of a whole slice along the first dim, in each run
   /// another one.
   bool isSliceAtCounter(ValueRange positions, RankedTensorType whole,
@@ -65,15 +62,7 @@ private:
 };
 
 bool LoopCopies::isCounter(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != &body)
-    return false;
-  unsigned number = argument.getArgNumber();
-  auto add = returned[number].getDefiningOp<stablehlo::AddOp>();
-  return add && readInteger(loop->getOperand(number)) == 0 &&
-         (add.getLhs() == value
-              ? readInteger(add.getRhs()) == 1
-              : add.getRhs() == value && readInteger(add.getLhs()) == 1);
+  return findFirstCount(loop, value) == 0;
 }
 
 std::optional<int64_t> LoopCopies::findFirstOfReversed(Value value) {
@@ -85,16 +74,6 @@ std::optional<int64_t> LoopCopies::findFirstOfReversed(Value value) {
   std::optional<int64_t> from = findFirstOfReversed(subtract.getLhs());
   std::optional<int64_t> less = readInteger(subtract.getRhs());
   return from && less ? std::optional(*from - *less) : std::nullopt;
-}
-
-Value LoopCopies::findUnchanged(Value value) {
-  if (!body.getParent()->isAncestor(value.getParentRegion()))
-    return value;
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != &body ||
-      returned[argument.getArgNumber()] != value)
-    return {};
-  return loop->getOperand(argument.getArgNumber());
 }
 
 bool LoopCopies::isSliceAtCounter(ValueRange positions, RankedTensorType whole,
@@ -124,7 +103,7 @@ Value LoopCopies::findCopied(unsigned number) {
   auto slice = moved.getDefiningOp<stablehlo::DynamicSliceOp>();
   if (!slice || slice->getBlock() != &body)
     return {};
-  Value source = findUnchanged(slice.getOperand());
+  Value source = findUnchanged(loop, slice.getOperand());
   auto type = cast<RankedTensorType>(update.getType());
   if (!source || source.getType() != type ||
       slice.getStartIndices().front() != update.getStartIndices().front() ||
@@ -132,9 +111,7 @@ Value LoopCopies::findCopied(unsigned number) {
       !isSliceAtCounter(update.getStartIndices(), type,
                         cast<RankedTensorType>(update.getUpdate().getType())))
     return {};
-  auto dataFlow = cast<ShardableDataFlowOpInterface>(loop.getOperation());
-  return dataFlow.getTripCount(readInteger) == type.getDimSize(0) ? source
-                                                                  : Value();
+  return findTripCount(loop) == type.getDimSize(0) ? source : Value();
 }
 
 void LoopCopies::eraseCarries(const llvm::BitVector &copies) {

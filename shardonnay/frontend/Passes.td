@@ -195,6 +195,37 @@ def ForwardLoopCopiesPass : Pass<"sdy-forward-loop-copies", "mlir::ModuleOp"> {
   }];
 }
 
+def SlicesToBatchesPass : Pass<"sdy-slices-to-batches", "mlir::ModuleOp"> {
+  let summary = "Loops take batches by their numbers, not by where they start";
+  let description = [{
+    A loop that takes `size` rows after the other of a tensor, as gradients are
+    accumulated, can't make use of axes that shard the rows: each slice is on a
+    few devices. As batches, devices can share each (`SharedBatches.h`).
+
+    Precondition: functions are inlined. Postcondition: no loop takes, of a
+    tensor that none of its runs changes, a slice along one dim that starts at
+    `size` times a number that counts its runs, where `size` divides the dim: it
+    takes a slice of a reshape at that number. What is sliced of the tensor at
+    a multiple of `size` elsewhere is taken of the reshape too.
+
+    ```mlir
+    %0:2 = stablehlo.while(%i = %zero, %sum = %none) ... do {
+      %1 = stablehlo.multiply %i, %four
+      %2 = stablehlo.dynamic_slice %rows, %1, %zero, sizes = [4, 8]
+      ...
+    ```
+    becomes
+    ```mlir
+    %batches = stablehlo.reshape %rows : (tensor<12x8xf32>) -> tensor<3x4x8xf32>
+    %0:2 = stablehlo.while(%i = %zero, %sum = %none) ... do {
+      %1 = stablehlo.dynamic_slice %batches, %i, %zero, %zero, sizes = [1, 4, 8]
+      %2 = stablehlo.reshape %1 : (tensor<1x4x8xf32>) -> tensor<4x8xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+}
+
 def ReadsToGathersPass : Pass<"sdy-reads-to-gathers", "mlir::ModuleOp"> {
   let summary = "Generics take the elements that they read by index";
   let description = [{

@@ -157,8 +157,9 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
     2,000 ops, and all with `search-mode=graph`, are tried in up to three such
     orders, of no more than 10,000 in two. These are also planned with loops that
     carry what was given outside of them as it was given, where it would be
-    gathered behind a loop. Where the user gave a priority, the order is the
-    user's.
+    gathered behind a loop, and with batches of sharded rows that devices share,
+    where a loop takes one after the other. Where the user gave a priority, the
+    order is the user's.
 
     Before and after: as of `sdy-user-priority-propagate`.
 

@@ -82,6 +82,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
   pm.addPass(createForwardLoopCopiesPass());
+  pm.addPass(createSlicesToBatchesPass());
   // What counts has been written by sizes that are data.
   pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   pm.addPass(createEraseUnusedResultsPass());

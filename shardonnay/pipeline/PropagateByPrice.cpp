@@ -73,7 +73,7 @@ struct PropagateByPricePass
     for (const GivenCarry &carry : order.change.carried)
       if (carry.isCarried)
         carried.push_back(carry.tensor);
-    for (const UnevenSplit &made : order.change.split)
+    for (const SharedBatch &made : order.change.split)
       split.push_back(made.tensor);
     Builder builder(&getContext());
     getOperation()->setAttr(

@@ -13,8 +13,8 @@
 //    anyway (`contestedShare`), and of those that hardly change anything
 //    (`differingShare`). Where what a loop carries would be gathered behind it,
 //    one more propagation keeps that as it was given (GivenCarries.h). Where a
-//    loop takes batches of which devices do not divide the number, one more
-//    shards each batch (UnevenSplits.h).
+//    loop takes batches of sharded rows, one more shards each batch
+//    (SharedBatches.h).
 // 3. `plan`: the stages from export to partition run on a copy for each of the
 //    others, and for the order that was given.
 // 4. The cheapest stays, with its plan: a compilation goes on from there. Where
@@ -171,7 +171,7 @@ ShardingIds OrderedPropagation::propagateWith(const GivenChange &change,
   }
   for (const GivenCarry &carry : change.carried)
     ids[carry.tensor] = carry.shardingId;
-  for (const UnevenSplit &split : change.split)
+  for (const SharedBatch &split : change.split)
     ids[split.tensor] = split.shardingId;
   return propagate(ids, sink);
 }
@@ -257,8 +257,8 @@ void OrderedPropagation::tryCarriesAndSplits(const GivenOrders &orders) {
       findGivenCarries(graph, carried, given, tried.front().propagated);
   if (!carries.empty())
     tryChange({{}, std::move(carries), {}}, orders);
-  std::vector<UnevenSplit> splits =
-      findUnevenSplits(graph, carried, given, tried.front().propagated);
+  std::vector<SharedBatch> splits =
+      findSharedBatches(graph, carried, given, tried.front().propagated);
   if (!splits.empty())
     tryChange({{}, {}, std::move(splits)}, orders);
 }

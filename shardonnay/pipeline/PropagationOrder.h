@@ -21,7 +21,7 @@
 #include "shardonnay/transforms/propagate/GivenOrders.h"
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
-#include "shardonnay/transforms/propagate/UnevenSplits.h"
+#include "shardonnay/transforms/propagate/SharedBatches.h"
 
 namespace shardonnay {
 
@@ -41,7 +41,7 @@ struct GivenChange {
   /// What loops carry as it was given.
   std::vector<GivenCarry> carried;
   /// What is split so that the inner dim has the axes.
-  std::vector<UnevenSplit> split;
+  std::vector<SharedBatch> split;
 
   bool isNone() const {
     return later.empty() && carried.empty() && split.empty();

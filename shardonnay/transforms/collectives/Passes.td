@@ -54,7 +54,8 @@ def FoldAllReducesPass : Pass<"sdy-fold-all-reduces", "mlir::func::FuncOp"> {
     `reduce_scatter`, become what the planner finds between the same ends, if
     that is cheaper, or as cheap and one: two all_reduces one, an all_reduce
     that is sliced a reduce_scatter, a reduce_scatter that is gathered an
-    all_reduce.
+    all_reduce. What is reduced and put into parts again, as a loop's sum starts
+    with the first gradient, stays in parts.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from elements import ANY, tensor
+from graph import Value
 
 SCALAR = tensor((), "i32")
 
@@ -253,48 +254,93 @@ def stacked(graph):
              regions=_counted(graph, trips, total, microbatch), exact=True)
 
 
+def _taken(graph, source, counter, zero, batch):
+    """Lines that take the batch of `source` at the counter, and it: of batches that rows were split into, or of the
+    rows themselves, at the counter times a batch's rows or about so, where a negative start may count from the end.
+    """
+    size, rank = batch.shape[0], len(source.shape)
+    taken, factor, start, less, end, wrapped, picked, one = (graph.fresh() for _ in range(8))
+    scalars = ", ".join([SCALAR] * rank)
+    if rank > 2:
+        slice_ = tensor((1, *batch.shape), batch.element)
+        return [
+            f"{taken} = stablehlo.dynamic_slice {source.name}, {counter}, {zero.name}, {zero.name}, sizes = "
+            f"[1, {', '.join(map(str, batch.shape))}] : ({source.type}, {scalars}) -> {slice_}",
+            f"{one} = stablehlo.reshape {taken} : ({slice_}) -> {batch.type}",
+        ], one
+    times = size if graph.chance(80) else graph.int(1, size + 1)
+    lines = [
+        f"{factor} = stablehlo.constant dense<{times}> : {SCALAR}",
+        f"{start} = stablehlo.multiply {', '.join(graph.permutation((counter, factor)))} : {SCALAR}",
+    ]
+    if graph.chance(50):
+        lines += [
+            f"{end} = stablehlo.constant dense<{source.shape[0]}> : {SCALAR}",
+            f"{less} = stablehlo.compare LT, {start}, {zero.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>",
+            f"{wrapped} = stablehlo.add {start}, {end} : {SCALAR}",
+            f"{picked} = stablehlo.select {less}, {wrapped}, {start} : tensor<i1>, {SCALAR}",
+        ]
+        start = picked
+    return [
+        *lines,
+        f"{one} = stablehlo.dynamic_slice {source.name}, {start}, {zero.name}, sizes = "
+        f"[{', '.join(map(str, batch.shape))}] : ({source.type}, {scalars}) -> {batch.type}",
+    ], one
+
+
 def batched(graph):
-    """A loop over batches that rows were split into, whose number axes need not divide: the products of the columns of
-    each are added up, and it may be said to be sharded. The loop may carry the batches.
+    """A loop over batches that rows are split into, whose number axes need not divide: the products of the columns of
+    each are added up, and it may be said to be sharded. The rows may be reshaped, or sliced in the loop; the first
+    batch may be what the loop starts with. The loop may carry what it takes batches of.
     """
     element = graph.choose(("i32", "f64"))
-    number, size, width = graph.choose((1, 2, 3, 5, 6, 7)), graph.choose((24, 12, 8, 48, 6)), graph.choose((4, 8, 1, 3))
+    number, size = graph.choose((1, 2, 3, 4, 5, 6, 7, 8)), graph.choose((24, 12, 8, 48, 6))
+    width = graph.choose((4, 8, 1, 3))
     rows = graph.operand((number * size, width), element, exact=True, bounded=True)
     mesh = graph.setting.meshes[0]
     if mesh.axes and graph.chance(60):
         rows = graph.constraint(rows, f'<@{mesh.name}, [{{"{graph.choose(mesh.axes)[0]}"}}, {{}}]>')
     elif graph.chance(50):
         rows = graph.constraint(rows, graph.sharding(rows.shape).removeprefix("#sdy.sharding"))
-    (split,) = graph.op("stablehlo.reshape", [rows], [((number, size, width), element)])
+    source = rows
+    if graph.chance(50):
+        (source,) = graph.op("stablehlo.reshape", [rows], [((number, size, width), element)])
     zero = graph.constant(0, "i32")
-    trips = graph.constant(graph.int(0, number), "i32")
+    first = zero if graph.chance(70) else graph.constant(graph.int(-1, 2), "i32")
+    trips = graph.constant(graph.int(0, number + 1), "i32")
     start = graph.operand((width, width), element, exact=True, bounded=True)
+    if graph.chance(30):
+        at = size * graph.int(0, number - 1)
+        (rows_of_one,) = graph.op(
+            "stablehlo.slice", [rows], [((size, width), element)],
+            f"start_indices = array<i64: {at}, 0>, limit_indices = array<i64: {at + size}, {width}>, "
+            "strides = array<i64: 1, 1>")
+        (start,) = graph.op(
+            "stablehlo.dot_general", [rows_of_one, rows_of_one], [((width, width), element)],
+            "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = "
+            "[0]>", exact=True)
     is_carried = graph.chance(15)
-    slice_, batch = (tensor(shape, element) for shape in ((1, size, width), (size, width)))
+    batch = Value("", (size, width), element)
 
     def body(counter, carries):
-        taken, one, said, product, added = (graph.fresh() for _ in range(5))
-        batches = carries[1] if is_carried else split.name
-        lines = [
-            f"{taken} = stablehlo.dynamic_slice {batches}, {counter}, {zero.name}, {zero.name}, sizes = "
-            f"[1, {size}, {width}] : ({split.type}, {SCALAR}, {SCALAR}, {SCALAR}) -> {slice_}",
-            f"{one} = stablehlo.reshape {taken} : ({slice_}) -> {batch}",
-        ]
+        said, product, added = (graph.fresh() for _ in range(3))
+        of = replace(source, name=carries[1]) if is_carried else source
+        lines, one = _taken(graph, of, counter, zero, batch)
         if graph.chance(20):
-            sharding = graph.sharding((size, width)).removeprefix("#sdy.sharding")
-            lines.append(f"{said} = sdy.sharding_constraint {one} {sharding} : {batch}")
+            sharding = graph.sharding(batch.shape).removeprefix("#sdy.sharding")
+            lines.append(f"{said} = sdy.sharding_constraint {one} {sharding} : {batch.type}")
         else:
             said = one
         lines += [
-            f"{product} = stablehlo.dot_general {said}, {said}, contracting_dims = [0] x [0] : ({batch}, {batch}) -> "
-            f"{start.type}",
+            f"{product} = stablehlo.dot_general {said}, {said}, contracting_dims = [0] x [0] : ({batch.type}, "
+            f"{batch.type}) -> {start.type}",
             f"{added} = stablehlo.add {carries[0]}, {product} : {start.type}",
         ]
         return lines, [added, *carries[1:]]
 
-    carried = [start, *([split] if is_carried else [])]
-    graph._used.update(value.name for value in (split, zero, trips))
-    graph.op("stablehlo.while", [zero, *carried], [((), "i32"), *((value.shape, element) for value in carried)],
+    carried = [start, *([source] if is_carried else [])]
+    graph._used.update(value.name for value in (source, zero, first, trips))
+    graph.op("stablehlo.while", [first, *carried], [((), "i32"), *((value.shape, element) for value in carried)],
              regions=_counted_all(graph, trips, [value.type for value in carried], body), exact=True)
 
 

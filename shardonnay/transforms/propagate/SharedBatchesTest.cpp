@@ -1,11 +1,12 @@
-//===- UnevenSplitsTest.cpp -----------------------------------------------===//
+//===- SharedBatchesTest.cpp ----------------------------------------------===//
+//-----------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/propagate/UnevenSplits.h"
+#include "shardonnay/transforms/propagate/SharedBatches.h"
 #include "shardonnay/transforms/propagate/PropagatedGraph.h"
 #include "gtest/gtest.h"
 
@@ -25,7 +26,8 @@ struct Batches : PropagatedGraph {
   static constexpr int32_t kEdge = 1;
 
   Batches(int64_t number, int64_t size,
-          PropagationClass user = PropagationClass::PassThroughForward) {
+          PropagationClass user = PropagationClass::PassThroughForward,
+          int64_t slicedDim = 0) {
     TensorSharding byRows = TensorSharding::fullyClosed(2);
     byRows.dims[0].axes = {x};
     rows = tensor(byRows, 0);
@@ -39,22 +41,25 @@ struct Batches : PropagatedGraph {
     graph.addOp(passing(reshape.build()), {rows, split});
     graph.addOp(passing(identityRule({number, size, 4})), {split, carried});
     FactorRuleBuilder slice({3}, {3});
-    slice.add(number, {0}, {-1});
-    slice.add(size, {1}, {1});
-    slice.add(4, {2}, {2});
+    const int64_t sizes[] = {number, size, 4};
+    for (int64_t dim = 0; dim < 3; ++dim)
+      slice.add(sizes[dim], {dim}, {dim},
+                dim == slicedDim ? FactorKind::NeedReplication
+                                 : FactorKind::PassThrough);
     graph.addOp(passing(slice.build(), user), {carried, batch});
     propagate();
   }
 
-  std::vector<UnevenSplit> splits() {
-    return findUnevenSplits(graph, {kEdge}, given, propagated);
+  std::vector<SharedBatch> splits() {
+    return findSharedBatches(graph, {kEdge}, given, propagated);
   }
 };
 
-TEST(UnevenSplitsTest, WhatTheNumberOfBatchesLosesTheirRowsHave) {
-  for (int64_t number : {3, 6, 12}) {
+TEST(SharedBatchesTest, TheRowsOfABatchHaveTheAxes) {
+  // 8 and 16 batches have all of the axis otherwise, 6 a half, and 3 none.
+  for (int64_t number : {3, 6, 8, 16}) {
     Batches batches(number, 16);
-    std::vector<UnevenSplit> splits = batches.splits();
+    std::vector<SharedBatch> splits = batches.splits();
     ASSERT_EQ(splits.size(), 1u) << number;
     EXPECT_EQ(splits[0].tensor, batches.split);
     const TensorSharding &sharding =
@@ -65,21 +70,22 @@ TEST(UnevenSplitsTest, WhatTheNumberOfBatchesLosesTheirRowsHave) {
   }
 }
 
-TEST(UnevenSplitsTest, WhatIsHandedOnIsNoReason) {
-  // 4 x 16: a half of the axis shards the batches, the rest their rows.
-  for (int64_t number : {2, 4, 8, 16})
-    EXPECT_TRUE(Batches(number, 16).splits().empty()) << number;
-}
-
-TEST(UnevenSplitsTest, RowsThatTheAxesDoNotDivideStay) {
+TEST(SharedBatchesTest, RowsThatTheAxesDoNotDivideStay) {
   EXPECT_TRUE(Batches(3, 12).splits().empty());
 }
 
-TEST(UnevenSplitsTest, WhatNoOpTakesSlicesOfStays) {
+TEST(SharedBatchesTest, WhatNoOpTakesSlicesOfStays) {
   EXPECT_TRUE(Batches(3, 16, PropagationClass::PassThrough).splits().empty());
 }
 
-TEST(UnevenSplitsTest, WhatWasGivenStays) {
+TEST(SharedBatchesTest, RowsThatAreTakenOneByOneStay) {
+  for (int64_t dim : {1, 2})
+    EXPECT_TRUE(Batches(8, 16, PropagationClass::PassThroughForward, dim)
+                    .splits()
+                    .empty());
+}
+
+TEST(SharedBatchesTest, WhatWasGivenStays) {
   Batches batches(3, 16);
   batches.given[batches.split] =
       batches.graph.intern({TensorSharding::fullyClosed(3), 0});
