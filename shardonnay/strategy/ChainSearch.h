@@ -45,7 +45,7 @@ inline constexpr double kLeastReshardShare = 0.1;
 /// more than this share of the price of the block's reshards; at a result it
 /// goes through so many ops at most.
 inline constexpr double kLeastResultShare = 5e-4;
-inline constexpr int kMostResultChainOps = 48;
+inline constexpr int kMostResultChainOps = 256;
 /// What a chain must save, of the price of the block.
 inline constexpr double kLeastChainSaving = 1e-6;
 /// And of the price of the reshards of a block that runs repeatedly, where the
