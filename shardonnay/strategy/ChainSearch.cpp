@@ -11,11 +11,12 @@
 //   1. `tryChain`: the value has that sharding besides its own; `tryResults`:
 //      it is sharded as its producer leaves it; `tryUpstream`: its producer
 //      leaves it as it is wanted, and asks the same of what it reads
-//      (`moveUpstream`).
+//      (`moveUpstream`); or its users take it as it is (`tryChain`).
 //   2. `follow`: each user takes the cheapest strategy (`findStrategy`), its
 //      results are sharded as it leaves them (`moveResults`), their users
 //      follow.
 //   3. `end`: the block is priced; what is not cheaper is taken back.
+// Again, if any was kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +41,10 @@ public:
       : state(state), before(state), graph(state.getGraph()),
         table(state.getTable()) {}
 
-  /// From an operand of a contraction.
-  void visit(int32_t value);
-  /// From a result that its producer has resharded.
-  void visitResult(int32_t value);
+  /// From an operand of a contraction; true if a chain is kept.
+  bool visit(int32_t value);
+  /// From a result that its producer, or one of its users, has resharded.
+  bool visitResult(int32_t value);
 
 private:
   using Shardings = SmallVector<int32_t, 4>;
@@ -89,7 +90,7 @@ private:
   /// The strategy that leaves the op's result as it is wanted, whatever the
   /// operands are; null if there is none, or it repeats work.
   const OpStrategy *findProducing(int32_t op);
-  void follow(int mostOps);
+  void follow();
   /// The strategy of `op` in the chain; null if it is the one that it has.
   const OpStrategy *findStrategy(int32_t op);
   /// Other strategies, for operands as they are or as others have them
@@ -112,7 +113,8 @@ private:
   OpStrategies &table;
   /// There once it is needed: most blocks try no chain.
   std::optional<StateEvaluator> evaluator;
-  /// Seeds that were of no use; programs repeat themselves.
+  /// Seeds that were of no use since a chain was kept; programs repeat
+  /// themselves.
   std::unordered_set<Key, Hash> fruitless;
 
   /// Of the chain that is tried: where it starts, the ops to look at, in the
@@ -359,8 +361,8 @@ void ChainSearch::moveResults(int32_t op) {
   }
 }
 
-void ChainSearch::follow(int mostOps) {
-  for (int ops = 0; ops < mostOps && !worklist.empty(); ++ops) {
+void ChainSearch::follow() {
+  for (int ops = 0; ops < kMostChainOps && !worklist.empty(); ++ops) {
     int32_t op = *worklist.begin();
     worklist.erase(worklist.begin());
     const OpStrategy *strategy =
@@ -438,7 +440,7 @@ bool ChainSearch::end(bool maySendMore) {
 bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
   begin(value, sharding);
   enqueueUsers(value);
-  follow(kMostChainOps);
+  follow();
   return end();
 }
 
@@ -478,7 +480,7 @@ void ChainSearch::moveUpstream(int32_t last) {
     moveValue(value, needed);
     upstream.insert(producer);
   };
-  for (int ops = 0; ops < kMostResultChainOps && !upstream.empty(); ++ops) {
+  for (int ops = 0; ops < kMostChainOps && !upstream.empty(); ++ops) {
     int32_t op = *upstream.rbegin();
     upstream.erase(op);
     const OpStrategy *strategy = findProducing(op);
@@ -504,7 +506,7 @@ bool ChainSearch::tryUpstream(int32_t value, int32_t sharding) {
     if (sharding != state.shardingOf(value))
       moveValue(value, sharding);
     moveUpstream(graph.value(value).producer);
-    follow(kMostResultChainOps);
+    follow();
     // What is packed into one collective afterwards costs less than its steps
     // here.
     if (end(/*maySendMore=*/false))
@@ -518,7 +520,7 @@ bool ChainSearch::tryUpstream(int32_t value, int32_t sharding) {
 bool ChainSearch::tryResults(int32_t op) {
   begin(-1, -1);
   moveResults(op);
-  follow(kMostResultChainOps);
+  follow();
   return end();
 }
 
@@ -541,18 +543,14 @@ ChainSearch::Key ChainSearch::makeKey(int32_t value, int32_t sharding,
   return key;
 }
 
-void ChainSearch::visit(int32_t value) {
-  if (graph.usesOf(value).size() > kMostSeedUses || !state.mayMove(value) ||
-      !isAtReshard(value))
-    return;
-  for (int32_t sharding : collectSeeds(value)) {
-    Key key = makeKey(value, sharding, /*withProducer=*/false);
-    if (fruitless.count(key))
-      continue;
-    if (tryChain(value, sharding))
-      return;
-    fruitless.insert(std::move(key));
-  }
+bool ChainSearch::visit(int32_t value) {
+  return graph.usesOf(value).size() <= kMostSeedUses && state.mayMove(value) &&
+         isAtReshard(value) &&
+         any_of(collectSeeds(value), [&](int32_t sharding) {
+           Key key = makeKey(value, sharding, /*withProducer=*/false);
+           return fruitless.insert(std::move(key)).second &&
+                  tryChain(value, sharding);
+         });
 }
 
 bool ChainSearch::isExpensive(int32_t value, int32_t from, int32_t to) {
@@ -560,40 +558,40 @@ bool ChainSearch::isExpensive(int32_t value, int32_t from, int32_t to) {
          kLeastResultShare * prices().get().reshards;
 }
 
-void ChainSearch::visitResult(int32_t value) {
+bool ChainSearch::visitResult(int32_t value) {
   int32_t op = graph.value(value).producer;
   const OpStrategy *strategy = op < 0 ? nullptr : state.strategyOf(op);
   if (!strategy || graph.numResults(op) != 1 || !state.mayMove(value))
-    return;
+    return false;
   int32_t present = state.shardingOf(value), left = strategy->needed.back();
-  if (mayStay(value, left)) {
-    Key key = makeKey(value, left, /*withProducer=*/true);
-    if (!fruitless.count(key) &&
-        !(isExpensive(value, left, present) &&
-          (tryResults(op) || tryUpstream(value, present))))
-      fruitless.insert(std::move(key));
-    return;
-  }
-  if (graph.usesOf(value).size() > kMostSeedUses)
-    return;
-  for (int32_t sharding : othersHave(value, /*reader=*/-1)) {
-    Key key = makeKey(value, sharding, /*withProducer=*/true);
-    if (fruitless.count(key))
-      continue;
-    if (isExpensive(value, present, sharding) && tryUpstream(value, sharding))
-      return;
-    fruitless.insert(std::move(key));
-  }
+  auto isNew = [&](int32_t sharding) {
+    return fruitless.insert(makeKey(value, sharding, /*withProducer=*/true))
+        .second;
+  };
+  if (mayStay(value, left))
+    return isNew(left) && isExpensive(value, left, present) &&
+           (tryResults(op) || tryUpstream(value, present));
+  // Or those that have it resharded take it as it is.
+  return graph.usesOf(value).size() <= kMostSeedUses &&
+         any_of(othersHave(value, /*reader=*/-1), [&](int32_t sharding) {
+           return isNew(sharding) && isExpensive(value, present, sharding) &&
+                  (tryUpstream(value, sharding) || tryChain(value, present));
+         });
 }
 
 } // namespace
 
 void searchChains(StrategyState &state) {
   ChainSearch search(state);
-  for (int32_t value = 0, e = state.getGraph().numValues(); value < e;
-       ++value) {
-    search.visit(value);
-    search.visitResult(value);
+  // A chain may make one of use that was not before it.
+  bool kept = true;
+  for (int round = 0; kept && round < kMostChainRounds; ++round) {
+    kept = false;
+    for (int32_t value = 0, e = state.getGraph().numValues(); value < e;
+         ++value) {
+      kept |= search.visit(value);
+      kept |= search.visitResult(value);
+    }
   }
 }
 

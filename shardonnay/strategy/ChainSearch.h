@@ -16,7 +16,8 @@
 // is resharded for its users, the move goes the other way first: its producer
 // leaves it as they need it, and asks the same of what it reads, up to
 // contractions and to what the block is given. The block as a whole is priced
-// (StateEvaluator.h), and what is not cheaper is taken back.
+// (StateEvaluator.h), and what is not cheaper is taken back. Where that is of
+// no use, what reads it resharded takes it as it is, and its results follow.
 //
 // Worked example, attention whose input x is sharded along the sequence and
 // whose weights along the heads, by the same axis. Ops alone gather the weights
@@ -36,16 +37,16 @@ namespace shardonnay {
 
 /// How many ops a chain goes through at most.
 inline constexpr int kMostChainOps = 256;
+/// All values are looked at again while chains are kept, so often at most.
+inline constexpr int kMostChainRounds = 4;
 /// How many users a value may have where a chain starts.
 inline constexpr size_t kMostSeedUses = 16;
 /// A chain starts at a contraction whose reshards take more than this share of
 /// its own time.
 inline constexpr double kLeastReshardShare = 0.1;
 /// A chain starts at a result that is resharded, or a sum that is reduced, for
-/// more than this share of the price of the block's reshards; at a result it
-/// goes through so many ops at most.
+/// more than this share of the price of the block's reshards.
 inline constexpr double kLeastResultShare = 5e-4;
-inline constexpr int kMostResultChainOps = 256;
 /// What a chain must save, of the price of the block.
 inline constexpr double kLeastChainSaving = 1e-6;
 /// And of the price of the reshards of a block that runs repeatedly, where the
