@@ -1,6 +1,7 @@
 """What several commands have in common: exit codes, the input, the options of a compilation."""
 
 import argparse
+import difflib
 import json
 import sys
 from pathlib import Path
@@ -27,12 +28,25 @@ NO_SHARDINGS = (
 )
 
 
+def near(word, words):
+    """What may have been meant by a word that is none of these, to stand behind it in a message."""
+    found = difflib.get_close_matches(word, words, 1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
 class UsageError(Exception):
     """The command cannot do what it was asked; the message says why and what to do."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage of all options before it."""
+    """Says what is wrong in one line, without the usage of all options before it, and what may have been meant."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            flag = unknown[0].partition("=")[0]
+            self.error(f"unexpected argument {unknown[0]!r}{near(flag, self._option_string_actions)}")
+        return namespace, unknown
 
     def error(self, message):
         self.exit(USAGE, f"{self.prog}: error: {message}; see {self.prog} --help\n")

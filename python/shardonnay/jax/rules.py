@@ -5,6 +5,7 @@ may be sharded, every device then computing with its shards. `(h d)` is a dim of
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import ShardonnayError
@@ -66,6 +67,22 @@ def parse(rule):
     return tuple([_dims(tensor, text) for tensor in side.split(",")] if side.strip() else [] for side in sides)
 
 
+def checked(table):
+    """`table`, rules of custom calls by target; TypeError or RuleError if it cannot be one."""
+    example = '{"my_kernel": "b s d, d f -> b s f"}'
+    if not isinstance(table, Mapping):
+        raise TypeError(f"sharding_rules: expected a dict such as {example}, got {table!r}")
+    for target, rule in table.items():
+        if not isinstance(rule, str | ShardingRule):
+            raise TypeError(f"sharding_rules: expected a text as in {example}, or a ShardingRule, got {rule!r}")
+        parse(_rule(rule))
+    return table
+
+
+def _rule(given):
+    return ShardingRule(given) if isinstance(given, str) else given
+
+
 def _sizes(rule, tensors, shapes):
     """The size of each factor, from the shapes of the call."""
     sizes = dict(rule.sizes)
@@ -91,7 +108,7 @@ def _symbol(number):
 
 def attribute(rule, operands, results):
     """The `sdy` text of a rule for a call with these shapes; RuleError if it does not fit."""
-    rule = ShardingRule(rule) if isinstance(rule, str) else rule
+    rule = _rule(rule)
     sides = parse(rule)
     for kind, tensors, shapes in zip(("operands", "results"), sides, (operands, results)):
         if [len(dims) for dims in tensors] != [len(shape) for shape in shapes]:

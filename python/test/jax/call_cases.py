@@ -77,6 +77,11 @@ def positional(jit):
 
 
 @case
+def shardings_in_a_list(jit):
+    return jit(matmul, in_shardings=[on("data"), on(None, "model")], out_shardings=on("data", "model"))(X, W)
+
+
+@case
 def nested_containers(jit):
     f = jit(lambda t: {"sum": t["a"][0] + t["b"]["c"], "list": [t["a"][1], (t["b"]["c"],)]}, in_shardings=on("data"))
     return f({"a": [X, X + 1], "b": {"c": X * 2}})

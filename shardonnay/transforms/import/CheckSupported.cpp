@@ -136,8 +136,19 @@ void SupportChecker::checkModule() {
         << func.getSymName() << ": partition each in a module of its own";
     diag.attachNote(first.getLoc()) << "the first one";
   }
-  if (!first)
-    error(module, "expected a public function with a body, got none");
+  if (first)
+    return;
+  InFlightDiagnostic diag =
+      error(module, "expected a public function with a body, got none");
+  for (Operation &op : *module.getBody()) {
+    if (isa<ModuleOp>(op))
+      diag.attachNote(op.getLoc())
+          << "a module within the module: partition each by itself";
+    else if (auto func = dyn_cast<func::FuncOp>(op))
+      diag.attachNote(func.getLoc())
+          << "@" << func.getSymName()
+          << (func.isExternal() ? " has no body" : " is private");
+  }
 }
 
 void SupportChecker::checkKind(Operation *op) {
