@@ -157,8 +157,8 @@ ON_THE_COMMAND_LINE = {
                                        "report --help\n"),
     "compile step.mlir --manifest=-": (1, "shardonnay: error: --manifest: expected another file than that of -o, got "
                                           "-\n"),
-    "compile step.mlir --json --report=- -o=out.mlir": (1, "shardonnay: error: --report: expected another file than "
-                                                           "that of --json, got -\n"),
+    "compile step.mlir --manifest=- --report=- -o=out.mlir": (1, "shardonnay: error: --report: expected another file "
+                                                                 "than that of --manifest, got -\n"),
     "explain step.mlir --value=%7": (1, "shardonnay: error: --value %7: no value of this name or place has a "
                                         "sharding, or was offered one; expected a name such as %5, arg0 or 'result "
                                         "0', or a part of a source location\n"),

@@ -140,15 +140,9 @@ void SupportChecker::checkModule() {
     return;
   InFlightDiagnostic diag =
       error(module, "expected a public function with a body, got none");
-  for (Operation &op : *module.getBody()) {
-    if (isa<ModuleOp>(op))
-      diag.attachNote(op.getLoc())
-          << "a module within the module: partition each by itself";
-    else if (auto func = dyn_cast<func::FuncOp>(op))
-      diag.attachNote(func.getLoc())
-          << "@" << func.getSymName()
-          << (func.isExternal() ? " has no body" : " is private");
-  }
+  for (auto inner : module.getOps<ModuleOp>())
+    diag.attachNote(inner.getLoc())
+        << "a module within the module: partition each by itself";
 }
 
 void SupportChecker::checkKind(Operation *op) {

@@ -16,12 +16,6 @@ module {}
 
 // expected-error @below {{expected a public function with a body, got none}}
 module {
-  // expected-note @below {{@main is private}}
-  func.func private @main() {
-    return
-  }
-  // expected-note @below {{@other has no body}}
-  func.func private @other()
   // expected-note @below {{a module within the module: partition each by itself}}
   module {
     func.func @main() {
