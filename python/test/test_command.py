@@ -262,6 +262,12 @@ def test_run_and_check_in_a_process_of_its_own(matmul):
     assert "result" in done.stdout and done.stdout.rstrip().endswith("ok")
 
 
+def test_a_lone_function_of_another_name_runs(matmul, capsys):
+    matmul.write_text(matmul.read_text().replace("@main", "@step"))
+    assert main(["run", str(matmul), "--check"]) == 0
+    assert capsys.readouterr().out.endswith(": ok\n")
+
+
 def test_run_with_inputs(matmul, tmp_path, capsys):
     np.savez(tmp_path / "x.npz", np.ones((8, 16), np.float32), np.ones((16, 16), np.float32))
     assert main(["run", str(matmul), "--inputs", str(tmp_path / "x.npz"), "--check"]) == 0

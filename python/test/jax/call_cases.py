@@ -1,6 +1,7 @@
 """Calls that must come out under `partition` as under `jax.jit`: each is a function of the transform."""
 
 import collections
+import copy
 import dataclasses
 import functools
 
@@ -79,6 +80,12 @@ def positional(jit):
 @case
 def shardings_in_a_list(jit):
     return jit(matmul, in_shardings=[on("data"), on(None, "model")], out_shardings=on("data", "model"))(X, W)
+
+
+@case
+def copies(jit):
+    f = jit(matmul, in_shardings=(on("data"), on(None, "model")), out_shardings=on("data", "model"))
+    return [g(X, W) for g in (copy.copy(f), copy.deepcopy({"step": f})["step"])]
 
 
 @case
