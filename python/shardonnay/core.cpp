@@ -121,8 +121,8 @@ static std::string kindOf(const OptionInfo &option) {
         if constexpr (std::is_same_v<Kind, bool>)
           return "True or False";
         else if constexpr (std::is_integral_v<Kind>)
-          return option.value == "BYTES" ? "a number of bytes"
-                                         : "a whole number";
+          return option.value == "BYTES" ? "a number of bytes below 2^63"
+                                         : "a whole number below 2^63";
         else
           return std::is_floating_point_v<Kind> ? "a number" : "a text";
       },

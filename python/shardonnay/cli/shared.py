@@ -1,9 +1,12 @@
 """What several commands have in common: exit codes, the input, the options of a compilation."""
 
 import argparse
+import concurrent.futures
 import difflib
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 
 from .. import inputs, options
@@ -105,10 +108,30 @@ def options_from(arguments, **more):
     return {option.name: given[option.name] for option in options.OPTIONS if option.name in given} | more
 
 
+def interruptible(function, *arguments, **keywords):
+    """What `function` returns. It runs on a thread of its own, so that Ctrl-C ends the process at once and not when the
+    compiler comes back.
+    """
+    done = concurrent.futures.Future()
+
+    def work():
+        try:
+            done.set_result(function(*arguments, **keywords))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        err.line("\nshardonnay: interrupted")  # behind the line of the progress
+        os._exit(INTERRUPTED)
+
+
 def compiled(source, **keywords):
     """Compiles, with progress, and prints warnings."""
     with err.progress() as progress:
-        program = compile(source.text, name=source.name, progress=progress, **keywords)
+        program = interruptible(compile, source.text, name=source.name, progress=progress, **keywords)
     for diagnostic in program.diagnostics:
         err.diagnostic(diagnostic)
     if (b"sharding" if isinstance(source.text, bytes) else "sharding") not in source.text:
