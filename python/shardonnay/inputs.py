@@ -142,8 +142,8 @@ def read_file(path: str | os.PathLike[str]) -> Source:
     """The program in a file; "-" is stdin."""
     if path == "-":
         return Source(as_text(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
-    name = os.fspath(path)
-    if os.path.isdir(name):
+    name = os.fsencode(path).decode(errors="replace")  # as a location, which is UTF-8
+    if os.path.isdir(path):
         raise refuse(name, "this is a directory, expected a file with a program")
     return Source(as_text(Path(path).read_bytes(), name), name)
 
@@ -187,6 +187,8 @@ def _wrong_type(module: object) -> TypeError:
 
 def load(module: Module, name: str | None = None) -> Source:
     """Any kind of program as text or bytecode. `name` stands for it in locations; a file has its own."""
+    if not isinstance(name, str | None):
+        raise TypeError(f"name: expected a str, got {name!r}")
     if isinstance(module, os.PathLike) or (isinstance(module, str) and _is_path(module)):
         source = read_file(module)
         return source if name is None else source._replace(name=name)

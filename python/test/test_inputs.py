@@ -132,6 +132,11 @@ def test_a_byte_order_mark_is_no_part_of_the_program(lowered):
     assert shardonnay.compile(b"\xef\xbb\xbf" + text.encode()).text == shardonnay.compile(text).text
 
 
+def test_a_name_is_a_text():
+    with pytest.raises(TypeError, match="name: expected a str, got 3"):
+        shardonnay.compile("module {}", name=3)
+
+
 def test_a_path_that_is_not_there_is_no_program():
     with pytest.raises(FileNotFoundError):
         shardonnay.compile("nowhere.mlir")

@@ -148,7 +148,7 @@ def write(path, text):
         sys.stdout.write(text)
         return
     try:
-        Path(path).write_text(text)
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         error.filename = error.filename or path  # A full disk is told without it.
         raise

@@ -248,14 +248,12 @@ def ReductionsToConstraintsPass : ImportPass<"sdy-reductions-to-constraints"> {
   let description = [{
     A value is whole where no sharding says that it is partial. To reduce it, as
     other partitioners do behind a contraction of sharded operands, would add
-    copies: a constraint says how it is sharded from there on. Precondition:
-    meshes have names, or stand in shardings.
+    copies. Precondition: meshes have names, or stand in shardings.
+    Postcondition: what an `sdy` op reduces is said to be partial.
 
     ```mlir
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {} ]> : tensor<8x8xf32>
-    ```
-    becomes
-    ```mlir
+    // becomes
     %1 = sdy.sharding_constraint %0 <@mesh, [{}, {} ]> : tensor<8x8xf32>
     ```
   }];
