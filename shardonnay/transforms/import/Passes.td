@@ -246,10 +246,9 @@ def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
 def ReductionsToConstraintsPass : ImportPass<"sdy-reductions-to-constraints"> {
   let summary = "Constrains what a program reduces without that it is partial";
   let description = [{
-    A value is whole where no sharding says that it is partial. To reduce it, as
-    other partitioners do behind a contraction of sharded operands, would add
-    copies. Precondition: meshes have names, or stand in shardings.
-    Postcondition: what an `sdy` op reduces is said to be partial.
+    A value is whole where no sharding says that it is partial: to reduce it, as
+    other partitioners do behind a contraction, would add copies. Precondition:
+    meshes have names. Postcondition: what `sdy` ops reduce is partial.
 
     ```mlir
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {} ]> : tensor<8x8xf32>
