@@ -113,6 +113,22 @@ static nb::tuple listOptions() {
   return nb::tuple(all);
 }
 
+/// What a value of the option is, for an error.
+static std::string kindOf(const OptionInfo &option) {
+  return std::visit(
+      [&](auto field) -> std::string {
+        using Kind = std::remove_reference_t<decltype(Options().*field)>;
+        if constexpr (std::is_same_v<Kind, bool>)
+          return "True or False";
+        else if constexpr (std::is_integral_v<Kind>)
+          return option.value == "BYTES" ? "a number of bytes below 2^63"
+                                         : "a whole number below 2^63";
+        else
+          return std::is_floating_point_v<Kind> ? "a number" : "a text";
+      },
+      option.field);
+}
+
 static void setOption(Options &options, const std::string &name,
                       const nb::object &value) {
   const auto *option = llvm::find_if(allOptions(), [&](const OptionInfo &each) {
@@ -124,11 +140,10 @@ static void setOption(Options &options, const std::string &name,
       [&](auto field) {
         auto &place = options.*field;
         if (!nb::try_cast(value, place))
-          throw nb::type_error(
-              (name + ": expected a value like " +
-               nb::cast<std::string>(nb::repr(nb::cast(Options().*field))) +
-               ", got " + nb::cast<std::string>(nb::repr(value)))
-                  .c_str());
+          throw nb::type_error((name + ": expected " + kindOf(*option) +
+                                ", got " +
+                                nb::cast<std::string>(nb::repr(value)))
+                                   .c_str());
       },
       option->field);
   if (std::string mistake = findMistake(*option, options); !mistake.empty())

@@ -67,12 +67,19 @@ def context():
     return jax_mlir.make_ir_context()
 
 
+def _is_public(function):
+    return "sym_visibility" not in function.attributes or function.visibility.value == "public"
+
+
 def _main(module):
-    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
-    main = next((function for function in functions if function.sym_name.value == "main"), None)
+    """The function to run: @main, or the only public one, which is called @main from here on, as XLA asks for."""
+    functions = {op.sym_name.value: op for op in module.body.operations if op.operation.name == "func.func"}
+    public = [op for op in functions.values() if _is_public(op)]
+    main = functions.get("main") or (public[0] if len(public) == 1 else None)
     if main is None:
-        names = ", ".join(f"@{function.sym_name.value}" for function in functions)
+        names = ", ".join(f"@{name}" for name in functions)
         raise EngineError(f"expected a function @main to run, got {names or 'no function'}")
+    main.attributes["sym_name"] = ir.StringAttr.get("main")
     return main
 
 

@@ -6,6 +6,7 @@ Read are MLIR text, bytecode, the portable artefacts of `jax.export` (by jaxlib,
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -66,7 +67,8 @@ _BYTES = {
     b"\x7fELF": "an executable; " + HOW,
     b"BC\xc0\xde": "LLVM bitcode; " + HOW,
 }
-_ARTEFACT = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
+_BYTECODE = b"ML\xefR"
+_ARTEFACT = re.compile(_BYTECODE + rb".StableHLO_v", re.DOTALL)
 _PICKLE = re.compile(rb"\x80[\x02-\x05].*\.\Z", re.DOTALL)
 # A protobuf whose first field is a name or a message: an HloModuleProto, or an HloProto that holds one.
 _PROTO = re.compile(rb"\n(.|[\x80-\xff]+.)(\n(.|[\x80-\xff]+.))?[\w.$-]+\x12", re.DOTALL)
@@ -82,6 +84,10 @@ def other_kind(program: str | bytes) -> str | None:
             return "a pickle, which is never loaded; " + HOW
         if b"\x00" in program and _PROTO.match(program):
             return "a protobuf, as XLA's HLO is stored; " + HOW
+        if program.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "UTF-16, as PowerShell's > writes it, expected UTF-8; write it with Set-Content -Encoding utf8"
+        if b"\x00" in program and not program.startswith(_BYTECODE):
+            return "neither text nor MLIR's bytecode; " + HOW
         head = program[:4096].decode(errors="replace")
     else:
         head = program[:4096]
@@ -98,7 +104,7 @@ def is_artefact(program: object) -> bool:
 
 def _inside(program: bytes) -> bytes:
     """The artefact in a serialised `jax.export.Exported`, behind its size; any other program as it is."""
-    found = None if program[:4] == b"ML\xefR" else _ARTEFACT.search(program)
+    found = None if program.startswith(_BYTECODE) else _ARTEFACT.search(program)
     if not found or found.start() < 4:
         return program
     size = int.from_bytes(program[found.start() - 4 : found.start()], "little")
@@ -108,7 +114,7 @@ def _inside(program: bytes) -> bytes:
 def as_text(program: str | bytes, name: str) -> str | bytes:
     """An artefact as text with its locations, any other program as it is."""
     if isinstance(program, bytes):
-        program = _inside(program)
+        program = _inside(program.removeprefix(codecs.BOM_UTF8))
     if not is_artefact(program):
         kind = other_kind(program)
         if kind:
@@ -136,17 +142,19 @@ def read_file(path: str | os.PathLike[str]) -> Source:
     """The program in a file; "-" is stdin."""
     if path == "-":
         return Source(as_text(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
-    name = os.fspath(path)
-    if os.path.isdir(name):
+    name = os.fsencode(path).decode(errors="replace")  # as a location, which is UTF-8
+    if os.path.isdir(path):
         raise refuse(name, "this is a directory, expected a file with a program")
     return Source(as_text(Path(path).read_bytes(), name), name)
 
 
 def _is_path(text: str) -> bool:
-    """A string of one line that names a file, or looks as if it did: no MLIR text ends in a suffix."""
+    """A string of one line that names a file, or looks as if it did: MLIR text has no suffix, and no slash but in
+    quotes and comments.
+    """
     if "\n" in text or len(text) > 4096:
         return False
-    return bool(re.fullmatch(r"[^\s{}()<>=]+\.[A-Za-z]\w{0,9}", text)) or os.path.isfile(text)
+    return bool(re.fullmatch(r"[^\s{}()<>=]+\.[A-Za-z]\w{0,9}|[\w.~-]*(/[\w.~-]+)+", text)) or os.path.isfile(text)
 
 
 def _of_jax(module: Any, name: str | None) -> Source | None:
@@ -179,6 +187,8 @@ def _wrong_type(module: object) -> TypeError:
 
 def load(module: Module, name: str | None = None) -> Source:
     """Any kind of program as text or bytecode. `name` stands for it in locations; a file has its own."""
+    if not isinstance(name, str | None):
+        raise TypeError(f"name: expected a str, got {name!r}")
     if isinstance(module, os.PathLike) or (isinstance(module, str) and _is_path(module)):
         source = read_file(module)
         return source if name is None else source._replace(name=name)

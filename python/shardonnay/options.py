@@ -72,4 +72,6 @@ def options_of(base, keywords):
         if name not in names:
             near = difflib.get_close_matches(name, names, 1)
             raise TypeError(f"there is no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    if not isinstance(base, Options | None):
+        raise TypeError(f"options: expected a shardonnay.Options, got {base!r}; single options are keywords")
     return dataclasses.replace(base or Options(), **keywords)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -260,6 +261,22 @@ def test_run_and_check_in_a_process_of_its_own(matmul):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "result" in done.stdout and done.stdout.rstrip().endswith("ok")
+
+
+def test_names_of_any_bytes(matmul):
+    """Neither a name that is no UTF-8 nor a terminal without its letters stops a report."""
+    path = matmul.with_name("gr\udcfc\xdfe.mlir")
+    path.write_text(matmul.read_text())
+    command = [sys.executable, "-m", "shardonnay", "report", str(path)]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "") and r"gr\ufffd\xdfe.mlir:" in done.stdout
+
+
+def test_a_lone_function_of_another_name_runs(matmul, capsys):
+    matmul.write_text(matmul.read_text().replace("@main", "@step"))
+    assert main(["run", str(matmul), "--check"]) == 0
+    assert capsys.readouterr().out.endswith(": ok\n")
 
 
 def test_run_with_inputs(matmul, tmp_path, capsys):

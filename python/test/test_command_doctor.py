@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import subprocess
 import sys
 import time
 import tomllib
@@ -118,3 +119,18 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "CHECKS", {"python": interrupt})
     assert main(["doctor"]) == 130
     assert capsys.readouterr().err == "shardonnay: interrupted\n"
+
+
+def test_an_interrupt_does_not_wait_for_the_compiler(tmp_path):
+    """Which runs outside of Python, as what stands for it here does, for minutes."""
+    (tmp_path / "step.mlir").write_text("func.func @main() { return }")
+    code = """
+import hashlib, os, signal, sys, threading
+from shardonnay.cli import main, shared
+shared.compile = lambda *_, **__: hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+sys.exit(main(["compile", "step.mlir"]))
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "shardonnay: interrupted")

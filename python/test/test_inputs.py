@@ -79,6 +79,9 @@ WRONG_FILES = {
     "llvm": (lambda f: "; ModuleID = 'x'\n", f"this is LLVM IR; {HOW}"),
     "traceback": (lambda f: "Traceback (most recent call last):\n",
                   f"this is the output of a Python program that failed; {HOW}"),
+    "utf-16": (lambda f: "module {}".encode("utf-16"), "this is UTF-16, as PowerShell's > writes it, expected UTF-8; "
+                                                       "write it with Set-Content -Encoding utf8"),
+    "binary": (lambda f: b"\x7f\x00\x01", f"this is neither text nor MLIR's bytecode; {HOW}"),
     "empty": (lambda f: "\n // nothing\n", f"this is empty; {HOW}"),
 }  # fmt: skip
 
@@ -124,9 +127,21 @@ def test_an_object_that_is_no_program_is_told_what_to_do(kind, jitted):
     assert str(caught.value) == message
 
 
+def test_a_byte_order_mark_is_no_part_of_the_program(lowered):
+    text = lowered.as_text()
+    assert shardonnay.compile(b"\xef\xbb\xbf" + text.encode()).text == shardonnay.compile(text).text
+
+
+def test_a_name_is_a_text():
+    with pytest.raises(TypeError, match="name: expected a str, got 3"):
+        shardonnay.compile("module {}", name=3)
+
+
 def test_a_path_that_is_not_there_is_no_program():
     with pytest.raises(FileNotFoundError):
         shardonnay.compile("nowhere.mlir")
+    with pytest.raises(FileNotFoundError):
+        shardonnay.compile("/nowhere/step")
     with pytest.raises(shardonnay.InputError, match="this is a directory"):
         shardonnay.compile(Path("/tmp"))
 

@@ -18,6 +18,12 @@ func.func public @main(
   return %1 : tensor<8x32xf32>
 }
 """
+LINALG = """sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32> {
+  %0 = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
 # What is wrong -> (what was there, what is there now, what is said; @ stands for the file).
 IN_A_PROGRAM = {
     "an axis that is not there": ('[{"model"}, {}]', '[{"modle"}, {}]',
@@ -73,9 +79,11 @@ IN_A_PROGRAM = {
                                  "ml_program, quant, scf, sdy, shard, spmd, stablehlo, tensor, tosa, vhlo: lower it to "
                                  "one of these first\n"),
     "an op of MHLO": ("stablehlo.dot_general", "mhlo.dot_general",
-                      "@:5:8: error: custom op 'mhlo.dot_general' is unknown\n"),
+                      "@:5:8: error: custom op 'mhlo.dot_general' is unknown; expected 'stablehlo.dot_general': "
+                      "lower MHLO to StableHLO first\n"),
     "an op that does not exist": ("stablehlo.dot_general", "stablehlo.dot_genral",
-                                  "@:5:8: error: custom op 'stablehlo.dot_genral' is unknown\n"),
+                                  "@:5:8: error: custom op 'stablehlo.dot_genral' is unknown; did you mean "
+                                  "'stablehlo.dot_general'?\n"),
     "a value that does not exist": ("dot_general %x", "dot_general %y",
                                     '@:5:30: error: use of undeclared SSA value name\n'),
     "a truncated file": ("  return %1 : tensor<8x32xf32>\n}\n", "",
@@ -102,7 +110,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "unsharded.mlir").write_text(
         "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
     )
-    (tmp_path / "other.mlir").write_text(PROGRAM.replace("@main", "@step"))
+    (tmp_path / "linalg.mlir").write_text(LINALG)
     (tmp_path / "model.json").write_text(json.dumps({"name": "mine"}))
     (tmp_path / "weights.pkl").write_bytes(pickle.dumps([1]))
     np.savez(tmp_path / "short.npz", np.ones((8, 16), np.float32))
@@ -142,7 +150,15 @@ ON_THE_COMMAND_LINE = {
                                             "['arr_0']\n"),
     "run step.mlir --inputs=wide.npz": (1, 'shardonnay: error: wide.npz: input 0 (arg0): expected float32[8, 16], '
                                            'got float64[8, 16]\n'),
-    "run other.mlir": (1, 'shardonnay: error: expected a function @main to run, got @step\n'),
+    "run linalg.mlir": (1, "shardonnay: error: --engine pjrt runs StableHLO, got 'linalg.add'; add --engine mpi\n"),
+    "report step.mlir --memory-limt=1": (2, "shardonnay report: error: unexpected argument '--memory-limt=1' (did you "
+                                            "mean '--memory-limit'?); see shardonnay report --help\n"),
+    "report step.mlir other.mlir": (2, "shardonnay report: error: unexpected argument 'other.mlir'; see shardonnay "
+                                       "report --help\n"),
+    "compile step.mlir --manifest=-": (1, "shardonnay: error: --manifest: expected another file than that of -o, got "
+                                          "-\n"),
+    "compile step.mlir --manifest=- --report=- -o=out.mlir": (1, "shardonnay: error: --report: expected another file "
+                                                                 "than that of --manifest, got -\n"),
     "explain step.mlir --value=%7": (1, "shardonnay: error: --value %7: no value of this name or place has a "
                                         "sharding, or was offered one; expected a name such as %5, arg0 or 'result "
                                         "0', or a part of a source location\n"),

@@ -54,9 +54,15 @@ def test_keywords_change_an_options_object():
         ({"arguments": "half"}, ValueError, "arguments: expected one of split, whole, got 'half'"),
         ({"to": "here"}, ValueError, "to: expected one of parse, import, propagate, export, reshard, collectives, "
                                      "partition, emit, got 'here'"),
-        ({"memory_limit": "1GiB"}, TypeError, "memory_limit: expected a value like 0, got '1GiB'"),
-        ({"memory_limit": 2**63}, TypeError, "memory_limit: expected a value like 0, got 9223372036854775808"),
-        ({"strict": None}, TypeError, "strict: expected a value like False, got None"),
+        ({"memory_limit": "1GiB"}, TypeError, "memory_limit: expected a number of bytes below 2^63, got '1GiB'"),
+        ({"memory_limit": 2**63}, TypeError, "memory_limit: expected a number of bytes below 2^63, got "
+                                             "9223372036854775808"),
+        ({"devices": 1.5}, TypeError, "devices: expected a whole number below 2^63, got 1.5"),
+        ({"time_limit": "1 s"}, TypeError, "time_limit: expected a number, got '1 s'"),
+        ({"device_model": 3}, TypeError, "device_model: expected a text, got 3"),
+        ({"strict": None}, TypeError, "strict: expected True or False, got None"),
+        ({"options": {"strict": True}}, TypeError, "options: expected a shardonnay.Options, got {'strict': True}; "
+                                                   "single options are keywords"),
         ({"search_mod": "graph"}, TypeError, "there is no option 'search_mod'; did you mean 'search_mode'?"),
         ({"wrong": 1}, TypeError, "there is no option 'wrong'"),
     ],

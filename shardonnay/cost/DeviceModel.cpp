@@ -12,6 +12,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
+#include <cmath>
 
 namespace json = llvm::json;
 
@@ -110,7 +111,8 @@ public:
     if (!field)
       return !required || fail("has no \"" + key.str() + "\"");
     std::optional<double> found = field->getAsNumber();
-    if (!found || *found < least || (!orEqual && *found == least))
+    if (!found || !std::isfinite(*found) || *found < least ||
+        (!orEqual && *found == least))
       return fail("\"" + key.str() + "\": expected a number " +
                   (orEqual ? "of at least " : "above ") +
                   std::to_string(static_cast<int64_t>(least)));
@@ -129,9 +131,9 @@ public:
     value = found->str();
     return true;
   }
-  const json::Object *optionalObject(llvm::StringRef key) {
+  const json::Value *optional(llvm::StringRef key) {
     known.push_back(key);
-    return object.getObject(key);
+    return object.get(key);
   }
   /// No field is left that nobody asked for.
   bool done() {
@@ -156,9 +158,14 @@ private:
 
 } // namespace
 
-static bool readAxes(const json::Object &axes, DeviceModel &model,
+static bool readAxes(const json::Value &field, DeviceModel &model,
                      std::string &error) {
-  for (const auto &[name, value] : axes) {
+  const json::Object *axes = field.getAsObject();
+  if (!axes) {
+    error = "device model \"axes\": expected an object with the axes' links";
+    return false;
+  }
+  for (const auto &[name, value] : *axes) {
     std::string where = "axis \"" + llvm::StringRef(name).str() + "\"";
     const json::Object *object = value.getAsObject();
     if (!object) {
@@ -193,7 +200,7 @@ std::optional<DeviceModel> DeviceModel::parse(llvm::StringRef text,
                      true) ||
       !fields.number("memory", memory, false, 0, true))
     return std::nullopt;
-  if (const json::Object *axes = fields.optionalObject("axes"))
+  if (const json::Value *axes = fields.optional("axes"))
     if (!readAxes(*axes, model, error))
       return std::nullopt;
   if (!fields.done())

@@ -52,6 +52,11 @@ TEST(DeviceModel, refusesWhatItCannotRead) {
             "device model \"latency\": expected a number of at least 0");
   EXPECT_EQ(errorOf(R"({"name": "a", "bandwidth": 1, "latency": 0, "x": 1})"),
             "device model has an unknown field \"x\"");
+  EXPECT_EQ(errorOf(R"({"name": "a", "bandwidth": 1e400, "latency": 0})"),
+            "device model \"bandwidth\": expected a number above 0");
+  EXPECT_EQ(errorOf(R"({"name": "a", "bandwidth": 1, "latency": 0,
+                        "axes": ["d"]})"),
+            "device model \"axes\": expected an object with the axes' links");
   EXPECT_EQ(errorOf(R"({"name": "a", "bandwidth": 1, "latency": 0,
                         "axes": {"d": 1}})"),
             "axis \"d\": expected an object with bandwidth and latency");

@@ -64,11 +64,46 @@ LogicalResult explainUnknownDialect(Diagnostic &diagnostic) {
   return success();
 }
 
+/// The op of StableHLO that one of MHLO's is called after, or the registered op
+/// whose name differs in the fewest letters.
+std::string adviceOnOp(StringRef name, MLIRContext &context) {
+  StringRef own = name;
+  if (own.consume_front("mhlo."))
+    if (std::string there = ("stablehlo." + own).str();
+        RegisteredOperationName::lookup(there, &context))
+      return "; expected '" + there + "': lower MHLO to StableHLO first";
+  constexpr unsigned kLetters = 2;
+  StringRef nearest;
+  unsigned fewest = kLetters + 1;
+  for (RegisteredOperationName known : context.getRegisteredOperations())
+    if (unsigned distance = name.edit_distance(known.getStringRef(), true,
+                                               /*MaxEditDistance=*/kLetters);
+        distance < fewest) {
+      nearest = known.getStringRef();
+      fewest = distance;
+    }
+  return nearest.empty() ? "" : "; did you mean '" + nearest.str() + "'?";
+}
+
+LogicalResult explainUnknownOp(Diagnostic &diagnostic) {
+  std::string text = diagnostic.str();
+  StringRef name = text;
+  if (!name.consume_front("custom op '") || !name.consume_back("' is unknown"))
+    return failure();
+  std::string advice =
+      adviceOnOp(name, *diagnostic.getLocation()->getContext());
+  if (advice.empty())
+    return failure();
+  emitError(diagnostic.getLocation()) << text << advice;
+  return success();
+}
+
 /// Does not verify it. `state`, if any, gets the places in the text.
 OwningOpRef<ModuleOp> parseText(const llvm::SourceMgr &sources, StringRef name,
                                 MLIRContext &context,
                                 AsmParserState *state = nullptr) {
-  ScopedDiagnosticHandler unknown(&context, explainUnknownDialect);
+  ScopedDiagnosticHandler unknownDialect(&context, explainUnknownDialect);
+  ScopedDiagnosticHandler unknownOp(&context, explainUnknownOp);
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   Block block;
   if (failed(parseAsmSourceFile(sources, &block, config, state)))

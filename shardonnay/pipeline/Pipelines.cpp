@@ -91,6 +91,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCapturesToOperandsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
+  pm.addPass(createReductionsToConstraintsPass());
   pm.addPass(createTrimConstraintsPass());
   pm.addPass(createConstantOrScalarSplitterPass());
   pm.addPass(createDeriveOpShardingsPass());

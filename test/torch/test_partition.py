@@ -296,6 +296,8 @@ def test_mistakes_in_a_step(fake_group):
             lambda: step(state, **{"inputs.0.x": "x", "inputs.0.y": batch["y"]}),
             r"inputs\.0\.x: expected a tensor, got str",
         ),
+        (lambda: step(batch["x"], batch), "state: got Tensor, expected what shard.. returns"),
+        (lambda: Step(step.program, {"dp": 8}), "mesh: got {'dp': 8}, expected a DeviceMesh"),
         (lambda: step({}, batch), "no state for weight, bias; expected what shard.. returns"),
     ):
         with pytest.raises(EngineError, match=message):
@@ -342,6 +344,7 @@ def test_a_plan_without_devices():
     [
         ({"params": {"*.wx.weight": Shard(0)}}, r"no name matches '\*\.wx\.weight'"),
         ({"params": {"*": (Shard(0),)}}, "expected one for each axis"),
+        ({"params": [("*", Shard(0))]}, "expected a dict of patterns and their placements"),
         ({"params": {"*": {"ep": Shard(0)}}}, "axis 'ep' is not in the mesh"),
         ({"params": {"head.weight": {"tp": Shard(3)}}}, "head.weight: .*rank 2"),
         ({"inputs": {"9": {"dp": Shard(0)}}}, "no name matches '9'"),

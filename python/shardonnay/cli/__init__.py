@@ -78,6 +78,8 @@ def _open_streams():
     sys.stdin = sys.stdin or _Closed("stdin")
     sys.stdout = sys.stdout or _Closed("stdout")
     sys.stderr = sys.stderr or open(os.devnull, "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # Names may have letters that a terminal has not.
 
 
 def main(arguments=None):

@@ -60,15 +60,17 @@ def compile_file(arguments):
 
 
 def _check_outputs(arguments):
-    """No file is written over by another."""
+    """No file is written over by another, and stdout is of one kind."""
     flags = {}
+    in_json = arguments.json and arguments.output == "-"
     for flag, path in (
-        ("-o", arguments.output),
+        ("--json", "-" if arguments.json else None),
+        ("-o", None if in_json else arguments.output),
         ("--manifest", arguments.manifest),
         ("--report", arguments.report_file),
     ):
-        if path and path != "-":
-            other = flags.setdefault(Path(path).resolve(), flag)
+        if path:
+            other = flags.setdefault(path if path == "-" else Path(path).resolve(), flag)
             if other != flag:
                 raise UsageError(f"{flag}: expected another file than that of {other}, got {path}")
 

@@ -5,8 +5,8 @@ import argparse
 from .. import difference, explain, options
 from .console import out
 from .shared import (
-    OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, compiled, options_from, read, value_of,
-    write_json,
+    OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, compiled, interruptible, options_from, read,
+    value_of, write_json,
 )
 
 _STYLES = {"-": "red", "+": "green"}
@@ -60,7 +60,7 @@ def diff_files(arguments):
     sides = [(before, shared | dict(arguments.a)), (after, shared | dict(arguments.b))]
     programs = [compiled(source, **options) for source, options in sides]
     explained = [] if after is before else sides
-    values = [explain.explain(source.text, name=source.name, **options) for source, options in explained]
+    values = [interruptible(explain.explain, source.text, name=source.name, **options) for source, options in explained]
     found = difference.differences(*programs, *values)
     differs = difference.differ(found)
     if arguments.json:

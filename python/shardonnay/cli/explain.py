@@ -2,7 +2,9 @@
 
 from .. import explain
 from .console import out
-from .shared import READS, DONE, UsageError, add_command, add_json, add_options, options_from, read, write_json
+from .shared import (
+    READS, DONE, UsageError, add_command, add_json, add_options, interruptible, options_from, read, write_json,
+)
 
 
 def add(commands):
@@ -19,7 +21,7 @@ def add(commands):
 
 def explain_file(arguments):
     source = read(arguments.input)
-    values = explain.explain(source.text, name=source.name, **options_from(arguments))
+    values = interruptible(explain.explain, source.text, name=source.name, **options_from(arguments))
     if arguments.value:
         values = explain.select(values, arguments.value)
         if not values:

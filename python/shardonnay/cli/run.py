@@ -1,6 +1,7 @@
 """`shardonnay run`: the program of each device, on CPU devices or in processes, and whether its numbers are right."""
 
 import os
+import re
 
 from .. import options
 from .console import out
@@ -8,6 +9,9 @@ from .shared import (
     OF_COMPILE_ALONE, READS, DONE, NO, UsageError, add_command, add_json, add_options, compiled, options_from, read,
     value_of, write_json,
 )
+
+# An operation that only the other engine runs, where a line of a program begins.
+_OF_MPI = re.compile(r'^ *(?:%[\w:]+ = )?"?((?:linalg|tosa|tensor|arith|math|scf)\.\w+)', re.MULTILINE)
 
 
 def add(commands):
@@ -62,16 +66,21 @@ def _run_on_mpi(source, program, arguments):
 
 
 def _run_on_pjrt(source, program, arguments):
+    other = _OF_MPI.search(program.text)
+    if other:
+        raise UsageError(f"--engine pjrt runs StableHLO, got {other[1]!r}; add --engine mpi")
     # XLA's own remarks, a line a device, are for who asks for them; it reads this when it is loaded.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
     try:
+        from jaxlib.mlir.ir import MLIRError
+
         from .. import compare, engine, run
     except ImportError as error:
         raise UsageError(f"running needs JAX ({error}); install shardonnay[jax]") from None
     try:
         engine.prepare(program.manifest["devices"])
         return _run(run.LoadedProgram(program), lambda values: compare.reference(source.text, values), arguments)
-    except (RuntimeError, ValueError) as error:  # XLA's and MLIR's own errors are RuntimeErrors
+    except (RuntimeError, ValueError, MemoryError, MLIRError) as error:  # XLA's own errors are RuntimeErrors
         raise UsageError(str(error)) from None
 
 

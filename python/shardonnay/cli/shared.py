@@ -1,8 +1,12 @@
 """What several commands have in common: exit codes, the input, the options of a compilation."""
 
 import argparse
+import concurrent.futures
+import difflib
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 
 from .. import inputs, options
@@ -27,12 +31,25 @@ NO_SHARDINGS = (
 )
 
 
+def near(word, words):
+    """What may have been meant by a word that is none of these, to stand behind it in a message."""
+    found = difflib.get_close_matches(word, words, 1)
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
 class UsageError(Exception):
     """The command cannot do what it was asked; the message says why and what to do."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage of all options before it."""
+    """Says what is wrong in one line, without the usage of all options before it, and what may have been meant."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            flag = unknown[0].partition("=")[0]
+            self.error(f"unexpected argument {unknown[0]!r}{near(flag, self._option_string_actions)}")
+        return namespace, unknown
 
     def error(self, message):
         self.exit(USAGE, f"{self.prog}: error: {message}; see {self.prog} --help\n")
@@ -91,10 +108,30 @@ def options_from(arguments, **more):
     return {option.name: given[option.name] for option in options.OPTIONS if option.name in given} | more
 
 
+def interruptible(function, *arguments, **keywords):
+    """What `function` returns. It runs on a thread of its own, so that Ctrl-C ends the process at once and not when the
+    compiler comes back.
+    """
+    done = concurrent.futures.Future()
+
+    def work():
+        try:
+            done.set_result(function(*arguments, **keywords))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        err.line("\nshardonnay: interrupted")  # behind the line of the progress
+        os._exit(INTERRUPTED)
+
+
 def compiled(source, **keywords):
     """Compiles, with progress, and prints warnings."""
     with err.progress() as progress:
-        program = compile(source.text, name=source.name, progress=progress, **keywords)
+        program = interruptible(compile, source.text, name=source.name, progress=progress, **keywords)
     for diagnostic in program.diagnostics:
         err.diagnostic(diagnostic)
     if (b"sharding" if isinstance(source.text, bytes) else "sharding") not in source.text:
@@ -111,7 +148,7 @@ def write(path, text):
         sys.stdout.write(text)
         return
     try:
-        Path(path).write_text(text)
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         error.filename = error.filename or path  # A full disk is told without it.
         raise

@@ -132,7 +132,7 @@ def draw(value, shape=None):
     """
     sharding = value if isinstance(value, Sharding) else getattr(value, "sharding", None)
     if sharding is None:
-        raise TypeError(f"expected an array or a sharding, got {type(value).__name__}")
+        raise TypeError(f"expected a jax.Array or a sharding, got {type(value).__name__}")
     if sharding is value and shape is None:
         raise TypeError("a sharding is drawn for values of a shape: draw(sharding, shape)")
     if isinstance(getattr(sharding, "mesh", None), AbstractMesh):

@@ -12,6 +12,12 @@ class MeshError(ShardonnayError, ValueError):
     """No mesh, or meshes that do not go together."""
 
 
+def check_mesh(mesh):
+    """Raises TypeError if `mesh` cannot be one that a user names."""
+    if not isinstance(mesh, Mesh | AbstractMesh | None):
+        raise TypeError(f"mesh: expected a jax.sharding.Mesh, got {mesh!r}")
+
+
 def context_mesh():
     """The mesh of `jax.set_mesh`; None if there is none, or under a trace, where JAX does not tell."""
     try:

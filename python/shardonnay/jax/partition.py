@@ -5,13 +5,16 @@ import functools
 import inspect
 import types
 import warnings
+from collections.abc import Mapping
 
 import jax
 from jax.sharding import NamedSharding
 
 from .. import _core
-from . import annotations, arguments, building
+from ..options import Options
+from . import annotations, arguments, building, rules
 from .callers import Callers
+from .meshes import check_mesh
 from .stages import Traced
 from .transforms import Call
 
@@ -42,8 +45,13 @@ class PartitionedFunction(_core.CachedFunction):
 
     def __init__(self, fn, build, jit_options, mesh, options, sharding_rules):
         """`build`: building.partitioned or .propagated. `jit_options`: what `jax.jit` is given, and priorities."""
+        check_mesh(mesh)
+        if not isinstance(options, Mapping | Options | None):
+            raise TypeError(f"options: expected a dict of options, or a shardonnay.Options, got {options!r}")
         self._fn, self._build, self._mesh = fn, build, mesh
-        self._options, self._rules = options or {}, sharding_rules or {}
+        self._options, self._rules = options or {}, rules.checked(sharding_rules or {})
+        if isinstance(jit_options["in_shardings"], list):  # Positional arguments are a tuple; JAX takes a list for it.
+            jit_options["in_shardings"] = tuple(jit_options["in_shardings"])
         self._given = [jit_options["in_shardings"], jit_options["out_shardings"]]
         self._jit_options = {
             name: arguments.named(annotations.plain(value), mesh) if name.endswith("shardings") else value
@@ -71,6 +79,15 @@ class PartitionedFunction(_core.CachedFunction):
                 f"{getattr(self._fn, '__name__', self._fn)}: forward mode (jax.jvp) cannot go through a partitioned "
                 "function; partition the function that jax.jvp makes of it: partition(lambda *args: jax.jvp(fn, ...))"
             ) from error
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self._fn!r}>"
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self  # It is a function; copies of what holds it share it, as they share other functions.
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)

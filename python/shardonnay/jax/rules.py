@@ -5,6 +5,7 @@ may be sharded, every device then computing with its shards. `(h d)` is a dim of
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors import ShardonnayError
@@ -64,6 +65,17 @@ def parse(rule):
     if len(sides) != 2:
         raise RuleError(f'rule "{text}": expected "operands -> results"')
     return tuple([_dims(tensor, text) for tensor in side.split(",")] if side.strip() else [] for side in sides)
+
+
+def checked(table):
+    """`table`, rules of custom calls by target; TypeError if it cannot be one."""
+    example = '{"my_kernel": "b s d, d f -> b s f"}'
+    if not isinstance(table, Mapping):
+        raise TypeError(f"sharding_rules: expected a dict such as {example}, got {table!r}")
+    for rule in table.values():
+        if not isinstance(rule, str | ShardingRule):
+            raise TypeError(f"sharding_rules: expected a text as in {example}, or a ShardingRule, got {rule!r}")
+    return table
 
 
 def _sizes(rule, tensors, shapes):

@@ -31,6 +31,8 @@ class FormatError(ShardonnayError, ValueError):
 
 def serialize(compiled):
     """(payload, in_tree, out_tree) of a `Compiled`: bytes, and the trees of its arguments and results."""
+    if not isinstance(compiled, Compiled):
+        raise TypeError(f"expected what .lower(...).compile() of a partitioned function returns, got {compiled!r}")
     built = compiled.built
     program = built.program
     if program.functions:
@@ -105,6 +107,10 @@ def deserialize(payload, in_tree, out_tree, *, devices=None):
     found = _devices(header, devices)
     meshes = [_mesh(entry, found) for entry in header["meshes"]]
     signature = Signature.from_json(header["signature"], in_tree, out_tree)
+    trees = ("in_tree", in_tree, signature.in_types), ("out_tree", out_tree, signature.out_types)
+    for name, tree, kinds in trees:
+        if tree.num_leaves != len(kinds):
+            raise FormatError(f"{name}: expected a tree of {len(kinds)} leaves, got {tree}")
     program = _PROGRAMS[header["kind"]](signature, artefact, header["manifest"], meshes, header["platform"])
     diagnostics = tuple(shardonnay.Diagnostic(*entry) for entry in header["diagnostics"])
     built = Built(program, text, source, header["manifest"], diagnostics, lambda: report)

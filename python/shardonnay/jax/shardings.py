@@ -10,6 +10,7 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ..errors import ShardonnayError
+from .meshes import check_mesh
 
 _SUB_AXIS = re.compile(r"(.*):\((\d+)\)(\d+)")
 
@@ -20,6 +21,9 @@ class ShardingError(ShardonnayError, ValueError):
 
 def check_axes(spec, mesh, what):
     """Raises ShardingError for an axis that the mesh has not; a part of an axis is to be an axis of its own."""
+    check_mesh(mesh)
+    if not isinstance(spec, PartitionSpec | tuple):
+        raise ShardingError(f"{what}: expected a PartitionSpec, got {spec!r}")
     for entry in spec:
         for name in entry if isinstance(entry, tuple) else (entry,):
             part = _SUB_AXIS.fullmatch(name) if isinstance(name, str) else None
@@ -46,13 +50,17 @@ def path_of(path):
 def by_path(rules, tree, mesh):
     """Of each leaf the sharding of the first rule whose regular expression is found in its path.
 
-    rules: [(pattern, PartitionSpec), ...]. A leaf of one element is not sharded, whatever they say; one that no rule
-    has is an error.
+    rules: [(pattern, PartitionSpec), ...], or a dict of these. A leaf of one element is not sharded, whatever they
+    say; one that no rule has is an error.
     tree: of arrays or their types.
     """
-    compiled = [(re.compile(pattern), spec) for pattern, spec in rules]
-    for pattern, spec in rules:
+    compiled = []
+    for pattern, spec in rules.items() if isinstance(rules, dict) else rules:
         check_axes(spec, mesh, f"rule {pattern!r}")
+        try:
+            compiled.append((re.compile(pattern), spec))
+        except re.error as error:
+            raise ShardingError(f"rule {pattern!r}: expected a regular expression: {error}") from None
 
     def sharding(path, leaf):
         name = path_of(path)

@@ -52,6 +52,8 @@ def _matching(table: Table, name: str) -> str | None:
 
 
 def _check_patterns(table: Table, names: Sequence[str], what: str) -> None:
+    if not isinstance(table, Mapping):
+        raise PlacementError(f"{what}: got {table!r}, expected a dict of patterns and their placements")
     for pattern in table:
         if not fnmatch.filter(names, pattern):
             near = difflib.get_close_matches(pattern.strip("*."), names, 1, 0)

@@ -38,6 +38,8 @@ class Step:
         self, program: Program, mesh: DeviceMesh, *, groups: Groups | None = None, donate: bool = True
     ) -> None:
         """Every rank of the default process group makes it. groups: if not those that all programs share."""
+        if not isinstance(mesh, DeviceMesh):
+            raise EngineError(f"mesh: got {mesh!r}, expected a DeviceMesh")
         if mesh.size() != program.devices:
             raise EngineError(f"the program is for {program.devices} devices, got a mesh of {mesh.size()}: {mesh}")
         self.program, self.mesh = program, mesh
@@ -149,6 +151,8 @@ class Step:
         batch: tensors that every rank has whole, or DTensors, nested as the batch of `partition` was; in the order of
         the arguments that are no state.
         """
+        if not isinstance(state, Mapping):
+            raise EngineError(f"state: got {type(state).__name__}, expected what shard() returns")
         values = self._batch(batch, named)
         missing = [name for name in self.names(*_HELD) if name not in state]
         if missing:

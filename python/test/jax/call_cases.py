@@ -1,6 +1,7 @@
 """Calls that must come out under `partition` as under `jax.jit`: each is a function of the transform."""
 
 import collections
+import copy
 import dataclasses
 import functools
 
@@ -74,6 +75,17 @@ def a_class_that_checks_its_leaves_ahead_of_time(jit):
 @case
 def positional(jit):
     return jit(matmul, in_shardings=(on("data"), on(None, "model")), out_shardings=on("data", "model"))(X, W)
+
+
+@case
+def shardings_in_a_list(jit):
+    return jit(matmul, in_shardings=[on("data"), on(None, "model")], out_shardings=on("data", "model"))(X, W)
+
+
+@case
+def copies(jit):
+    f = jit(matmul, in_shardings=(on("data"), on(None, "model")), out_shardings=on("data", "model"))
+    return [g(X, W) for g in (copy.copy(f), copy.deepcopy({"step": f})["step"])]
 
 
 @case

@@ -83,7 +83,7 @@ def test_scalars_and_single_devices():
 
 
 def test_what_cannot_be_drawn():
-    with pytest.raises(TypeError, match="expected an array or a sharding, got ndarray"):
+    with pytest.raises(TypeError, match="expected a jax.Array or a sharding, got ndarray"):
         draw(np.ones(3))
     with pytest.raises(TypeError, match=r"draw\(sharding, shape\)"):
         draw(on("data"))

@@ -194,6 +194,48 @@ def a_compiled_step_of_other_types():
 
 
 @mistake
+def a_saved_step_of_another_tree():
+    step = sharded.partition(lambda x, w: x @ w, in_shardings=(on("data"), on())).lower(X, W).compile()
+    payload, _, results = sharded.serialize(step)
+    sharded.deserialize(payload, jax.tree.structure(((X,), {})), results)
+
+
+@mistake
+def a_function_saved_before_it_is_compiled():
+    sharded.serialize(sharded.partition(jnp.sin, in_shardings=on("data")))
+
+
+@mistake
+def a_mesh_that_is_no_mesh():
+    sharded.partition(jnp.sin, mesh={"data": 4, "model": 2}, in_shardings=P("data"))
+
+
+@mistake
+def options_as_text():
+    sharded.partition(jnp.sin, in_shardings=on("data"), options="search-mode=graph")
+
+
+@mistake
+def rules_that_are_no_table():
+    sharded.partition(kernel, in_shardings=on("data"), sharding_rules="b s -> b s")
+
+
+@mistake
+def a_rule_that_is_no_text():
+    sharded.partition(kernel, in_shardings=on("data"), sharding_rules={"kernel": ["b s -> b s"]})
+
+
+@mistake
+def a_spec_that_is_an_axis():
+    sharded.by_path([("kernel", "data")], PARAMS, MESH)
+
+
+@mistake
+def a_pattern_that_is_none():
+    sharded.by_path([("kernel(", P())], PARAMS, MESH)
+
+
+@mistake
 def a_drawing_of_no_array():
     sharded.draw([1, 2])
 

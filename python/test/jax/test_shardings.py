@@ -31,6 +31,7 @@ def test_by_path():
     params = {"layers": [{"attention": {"kernel": X, "bias": X[0]}, "mlp": {"kernel": X}}], "step": np.float32(1)}
     table = [(r"attention/kernel$", P(None, "model")), (r"kernel", P("model")), (r"bias|scale", P())]
     found = by_path(table, params, MESH)
+    assert found == by_path(dict(table), params, MESH)
     assert specs(found) == {
         "layers": [{"attention": {"kernel": P(None, "model"), "bias": P()}, "mlp": {"kernel": P("model")}}],
         "step": P(),

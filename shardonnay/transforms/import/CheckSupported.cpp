@@ -136,8 +136,13 @@ void SupportChecker::checkModule() {
         << func.getSymName() << ": partition each in a module of its own";
     diag.attachNote(first.getLoc()) << "the first one";
   }
-  if (!first)
-    error(module, "expected a public function with a body, got none");
+  if (first)
+    return;
+  InFlightDiagnostic diag =
+      error(module, "expected a public function with a body, got none");
+  for (auto inner : module.getOps<ModuleOp>())
+    diag.attachNote(inner.getLoc())
+        << "a module within the module: partition each by itself";
 }
 
 void SupportChecker::checkKind(Operation *op) {

@@ -243,6 +243,21 @@ def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
   }];
 }
 
+def ReductionsToConstraintsPass : ImportPass<"sdy-reductions-to-constraints"> {
+  let summary = "Constrains what a program reduces without that it is partial";
+  let description = [{
+    A value is whole where no sharding says that it is partial: to reduce it, as
+    other partitioners do behind a contraction, would add copies. Precondition:
+    meshes have names. Postcondition: what `sdy` ops reduce is partial.
+
+    ```mlir
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {} ]> : tensor<8x8xf32>
+    // becomes
+    %1 = sdy.sharding_constraint %0 <@mesh, [{}, {} ]> : tensor<8x8xf32>
+    ```
+  }];
+}
+
 def TrimConstraintsPass : ImportPass<"sdy-trim-constraints"> {
   let summary = "Takes axes out of constraints that shard nothing there";
   let description = [{

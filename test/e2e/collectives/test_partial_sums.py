@@ -203,3 +203,28 @@ def test_a_sum_passes_a_pad_on_the_way_to_a_reduction(size):
     )
     (entry,) = compiled.report["collectives"]
     assert (entry["kind"], entry["operand"]) == ("all_reduce", "tensor<10xf32>")
+
+
+@pytest.mark.parametrize("reduction", ['all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]>',
+                                       'reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]>'])
+@pytest.mark.parametrize("said", ["", '<[<@mesh, [{}, {}], unreduced={"x"}>]>'])
+def test_a_reduction_that_another_partitioner_wrote(reduction, said):
+    """It adds up parts once, whether or not what makes them says that they are."""
+    said = said and f" {{sdy.sharding = #sdy.sharding_per_value{said}}}"
+    t, columns = "tensor<8x8xf32>", '{sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}'
+    rows = columns.replace('[{}, {"x"}]', '[{"x"}, {}]')
+    text = f"""{MESH}func.func @main(%a: {t} {columns}, %b: {t} {rows}) -> {t} {{
+  %0 = stablehlo.dot %a, %b{said} : ({t}, {t}) -> {t}
+  %1 = sdy.{reduction} : {t}
+  return %1 : {t}
+}}"""
+    assert sum(counts(check(text, [numbers("f32", 8, 8), numbers("f32", 8, 8, seed=1)])).values()) == 1
+
+
+def test_a_reduction_of_a_whole_value():
+    t = "tensor<8xi32>"
+    text = f"""{MESH}func.func @main(%a: {t}) -> {t} {{
+  %0 = sdy.all_reduce {{"x"}} %a out_sharding=<@mesh, [{{}}]> : {t}
+  return %0 : {t}
+}}"""
+    assert counts(check(text, [numbers("i32", 8)])) == {}

@@ -14,6 +14,18 @@ module {}
 
 // -----
 
+// expected-error @below {{expected a public function with a body, got none}}
+module {
+  // expected-note @below {{a module within the module: partition each by itself}}
+  module {
+    func.func @main() {
+      return
+    }
+  }
+}
+
+// -----
+
 func.func @main() -> tensor<ui32> {
   // expected-error @below {{'stablehlo.partition_id' speaks of single devices, of which there are none yet: move it into a manual computation}}
   %0 = stablehlo.partition_id : tensor<ui32>
