@@ -1,5 +1,7 @@
 """Whatever JAX has inside a partitioned function: it comes out as under `jax.jit`."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -277,6 +279,17 @@ def test_what_is_scattered_in_unequal_shards_is_scattered_once():
     for transform in (partition, propagate):
         found = transform(function, in_shardings=(on(), on("model"), on()))(*args)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_what_a_partly_manual_computation_has_whole_is_no_mistake():
+    """JAX has no other words for it than P()."""
+    product = jax.shard_map(
+        lambda x, w: jax.lax.psum(x @ w, "data"), mesh=MESH, in_specs=(P("data"), P()), out_specs=P(), axis_names={"data"}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = partition(product)(X, W)
+    np.testing.assert_allclose(found, (X @ W).reshape(MESH.shape["data"], -1, 32).sum(0), rtol=1e-5)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
