@@ -281,6 +281,22 @@ def test_what_is_scattered_in_unequal_shards_is_scattered_once():
         np.testing.assert_array_equal(found, expected)
 
 
+def test_what_several_ops_read_of_other_shards():
+    """`jax.jit` fills up what all of them read by the first one's initial value; of rows that are one a device, what
+    reads all of them and what reads the first gathered the same for `propagate`.
+    """
+
+    def function(x):
+        return jax.lax.cummin(x), jax.lax.cummax(x), jax.lax.cumsum(x), x.at[1:4].set(0), x[:3]
+
+    rows = ramp(8, 4) - 9
+    expected = function(jnp.asarray(rows))
+    for transform in (partition, propagate):
+        results = transform(function, in_shardings=on(("data", "model")))(rows)
+        for found, wanted in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
 def test_what_a_partly_manual_computation_has_whole_is_no_mistake():
     """JAX has no other words for it than P()."""
     product = jax.shard_map(
