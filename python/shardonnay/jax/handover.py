@@ -12,7 +12,7 @@ from ..operations import operations
 from . import artefacts
 from .placements import parse
 
-_WINDOWED = tuple("stablehlo." + name for name in ("convolution", "pad", "reduce_window", "select_and_scatter", "slice"))
+_WINDOWED = ["stablehlo." + name for name in ("convolution", "pad", "reduce_window", "select_and_scatter", "slice")]
 
 
 def handed_over(text):

@@ -299,9 +299,11 @@ def test_what_several_ops_read_of_other_shards():
 
 def test_what_a_partly_manual_computation_has_whole_is_no_mistake():
     """JAX has no other words for it than P()."""
-    product = jax.shard_map(
-        lambda x, w: jax.lax.psum(x @ w, "data"), mesh=MESH, in_specs=(P("data"), P()), out_specs=P(), axis_names={"data"}
-    )
+
+    def local(x, w):
+        return jax.lax.psum(x @ w, "data")
+
+    product = jax.shard_map(local, mesh=MESH, in_specs=(P("data"), P()), out_specs=P(), axis_names={"data"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = partition(product)(X, W)
