@@ -23,6 +23,9 @@ _SOURCE = re.compile(r"at (.+):(\d+)")
 # What an argument of a program may say that has no meaning once the program is called by another.
 _OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode", "sdy.sharding")
 
+# Types that jax.export cannot write, and what stands for them in a stub.
+_WRITTEN_AS = {"int2": "int4", "uint2": "uint4"}
+
 
 def main_of(module):
     """The function `main` of a module."""
@@ -91,6 +94,12 @@ def portable(artefact):
         return serialize(mlir.deserialize_portable_artifact(artefact))
 
 
+def _written(kind):
+    """What stands for a type while an Exported is written."""
+    dtype = _WRITTEN_AS.get(kind.dtype.name, kind.dtype)
+    return jax.ShapeDtypeStruct(kind.shape, dtype, weak_type=kind.weak_type, sharding=kind.sharding)
+
+
 def _zeros(result):
     if result.weak_type:
         return jax.lax.full(result.shape, result.dtype.type(0).item())
@@ -104,15 +113,19 @@ def exported(name, artefact, arguments, results, platform, shardings=None):
     """
 
     def call(*_):
-        return tuple(_zeros(result) for result in results)
+        return tuple(_zeros(_written(result)) for result in results)
 
     options = {} if shardings is None else {"in_shardings": shardings[0], "out_shardings": shardings[1]}
     call.__name__ = name
     jitted = jax.jit(call, keep_unused=True, **options)
     # The caller's mesh is none of its types', and shardings that are not constrained there cannot be written.
     with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):
-        made = export.export(jitted, platforms=[platform])(*arguments)
+        made = export.export(jitted, platforms=[platform])(*map(_written, arguments))
     # Written and read, it holds nothing of the stub: neither its derivative, which is zero, nor its lowered module,
     # which JAX's caches would keep. Weak types are not written.
     read = export.deserialize(made.serialize())
-    return dataclasses.replace(read, out_avals=made.out_avals, mlir_module_serialized=artefact)
+    typed = [
+        tuple(aval.update(dtype=kind.dtype) for aval, kind in zip(avals, kinds, strict=True))
+        for avals, kinds in ((read.in_avals, arguments), (made.out_avals, results))
+    ]
+    return dataclasses.replace(read, in_avals=typed[0], out_avals=typed[1], mlir_module_serialized=artefact)

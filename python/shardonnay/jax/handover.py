@@ -12,6 +12,8 @@ from ..operations import operations
 from . import artefacts
 from .placements import parse
 
+_WINDOWED = ["stablehlo." + name for name in ("convolution", "pad", "reduce_window", "select_and_scatter", "slice")]
+
 
 def handed_over(text):
     """(artefact, boundary) of a program after our propagation; the boundary is a manifest without local shards."""
@@ -23,6 +25,7 @@ def handed_over(text):
         _constrain_results(module)
         _constrain_branches(module)
         _constrain_scatters(module)
+        _separate_windows(module)
         return artefacts.serialize(module, with_sdy=True), found
 
 
@@ -78,21 +81,30 @@ def _constrain_results(module):
 
 def _constrain_branches(module):
     """All branches return values that are sharded as the results are: XLA refuses those that differ."""
-    meshes = [op for op in module.body.operations if op.operation.name == "sdy.mesh"]
-    meshes = [op.sym_name.value for op in meshes if boundary.mesh_axes(str(op.mesh))]
-    for op in operations(module) if meshes else ():
+    for op in operations(module) if _named_mesh(module) else ():
         if op.name not in ("stablehlo.case", "stablehlo.if"):
             continue
         if "sdy.sharding" in op.attributes:
             shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
         else:
-            dims = [", ".join(["{}"] * len(ir.ShapedType(result.type).shape)) for result in op.results]
-            shardings = [ir.Attribute.parse(f"#sdy.sharding<@{meshes[0]}, [{dim}]>") for dim in dims]
+            shardings = [_unsharded(module, result, "{}") for result in op.results]
         for region in op.regions:
             end = list(region.blocks[0].operations)[-1].operation
             with ir.InsertionPoint(end):
                 for at, sharding in enumerate(shardings):
                     end.operands[at] = sdy.ShardingConstraintOp(end.operands[at], sharding).result
+
+
+def _named_mesh(module):
+    """The name of a mesh with axes; None if there is none."""
+    meshes = [op for op in module.body.operations if op.operation.name == "sdy.mesh"]
+    return next((op.sym_name.value for op in meshes if boundary.mesh_axes(str(op.mesh))), None)
+
+
+def _unsharded(module, value, dim):
+    """A sharding of `value` by no axes, each dim written as `dim`."""
+    dims = ", ".join([dim] * len(ir.ShapedType(value.type).shape))
+    return ir.Attribute.parse(f"#sdy.sharding<@{_named_mesh(module)}, [{dims}]>")
 
 
 def _constrain_scatters(module):
@@ -105,6 +117,19 @@ def _constrain_scatters(module):
             if text and text != str(sharding):
                 with ir.InsertionPoint(op):
                     op.operands[at] = sdy.ShardingConstraintOp(operand, ir.Attribute.parse(text)).result
+
+
+def _separate_windows(module):
+    """Slices, and ops with windows of what several ops read, read copies of their own.
+
+    XLA keeps what it made of a shard before: what windows see of other shards is filled up with the initial value of
+    the first op, and the first rows of a value, whose shards are those of all of its rows, are gathered as all of them.
+    """
+    for op in operations(module) if _named_mesh(module) else ():
+        for at, operand in enumerate(op.operands if op.name in _WINDOWED else ()):
+            if ir.ShapedType(operand.type).shape and (op.name == "stablehlo.slice" or len(list(operand.uses)) > 1):
+                with ir.InsertionPoint(op):
+                    op.operands[at] = sdy.ShardingConstraintOp(operand, _unsharded(module, operand, "{?}")).result
 
 
 def _sharding_of(value):
@@ -125,7 +150,12 @@ def _in_equal_shards(text, shape, meshes):
     sizes = dict(boundary.mesh_axes(str(meshes[name[1]])))
     dims, *_ = parse(text, len(shape))
     counts = [math.prod(axis.size or sizes[axis.name] for axis in dim) for dim in dims]
-    uneven = iter([size % count != 0 for size, count in zip(shape, counts)])
+    return _without_dims(text, [size % count != 0 for size, count in zip(shape, counts)])
+
+
+def _without_dims(text, left_out):
+    """The sharding without the axes of some dims; left_out: of each dim, whether it is one of those."""
+    each = iter(left_out)
     head, tail = text.index("["), text.index("]")
-    kept = re.sub(r"\{[^}]*\}", lambda dim: "{}" if next(uneven) else dim[0], text[head:tail])
+    kept = re.sub(r"\{[^}]*\}", lambda dim: "{}" if next(each) else dim[0], text[head:tail])
     return text[:head] + kept + text[tail:]

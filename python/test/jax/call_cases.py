@@ -325,6 +325,12 @@ def int4(jit):
 
 
 @case
+def two_bits(jit):
+    x = put(jnp.asarray(X % 4).astype(jnp.uint2), "data")
+    return jit(lambda x: (x.astype(jnp.int32).astype(jnp.int2), x.T, jnp.float32(x).sum()))(x)
+
+
+@case
 def wide_types(jit):
     with jax.enable_x64(True):
         f = jit(lambda x, n: (x * n, n))

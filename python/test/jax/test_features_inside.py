@@ -1,5 +1,7 @@
 """Whatever JAX has inside a partitioned function: it comes out as under `jax.jit`."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -277,6 +279,35 @@ def test_what_is_scattered_in_unequal_shards_is_scattered_once():
     for transform in (partition, propagate):
         found = transform(function, in_shardings=(on(), on("model"), on()))(*args)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_what_several_ops_read_of_other_shards():
+    """`jax.jit` fills up what all of them read by the first one's initial value; of rows that are one a device, what
+    reads all of them and what reads the first gathered the same for `propagate`.
+    """
+
+    def function(x):
+        return jax.lax.cummin(x), jax.lax.cummax(x), jax.lax.cumsum(x), x.at[1:4].set(0), x[:3]
+
+    rows = ramp(8, 4) - 9
+    expected = function(jnp.asarray(rows))
+    for transform in (partition, propagate):
+        results = transform(function, in_shardings=on(("data", "model")))(rows)
+        for found, wanted in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_a_partly_manual_computation_has_whole_is_no_mistake():
+    """JAX has no other words for it than P()."""
+
+    def local(x, w):
+        return jax.lax.psum(x @ w, "data")
+
+    product = jax.shard_map(local, mesh=MESH, in_specs=(P("data"), P()), out_specs=P(), axis_names={"data"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = partition(product)(X, W)
+    np.testing.assert_allclose(found, (X @ W).reshape(MESH.shape["data"], -1, 32).sum(0), rtol=1e-5)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)

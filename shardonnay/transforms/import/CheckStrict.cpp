@@ -55,8 +55,7 @@ public:
 private:
   void checkFunction(func::FuncOp func);
   void checkManual(ManualComputationOp op);
-  /// Every manual axis is used in each of the shardings; unless strict, those
-  /// apart that could not come to use it.
+  /// Every manual axis is used in each of the shardings.
   void checkUsed(ManualComputationOp op, TensorShardingPerValueAttr shardings,
                  StringRef what);
   void checkSharding(TensorShardingAttr sharding, Type type, Operation *op,
@@ -146,13 +145,6 @@ void StrictChecker::checkUsed(ManualComputationOp op,
                               TensorShardingPerValueAttr shardings,
                               StringRef what) {
   for (auto [index, sharding] : llvm::enumerate(shardings.getShardings())) {
-    // What no dim of a closed sharding uses can but be replicated, and JAX
-    // writes so.
-    if (!isStrict &&
-        llvm::all_of(sharding.getDimShardings(), [](DimensionShardingAttr dim) {
-          return dim.getIsClosed();
-        }))
-      continue;
     llvm::SmallDenseSet<StringRef> used;
     for (DimensionShardingAttr dim : sharding.getDimShardings())
       for (AxisRefAttr axis : dim.getAxes())
@@ -198,8 +190,10 @@ void StrictChecker::checkManual(ManualComputationOp op) {
                                                 }),
                                 "\", \"") +
                      "\"");
-  checkUsed(op, op.getInShardings(), "operand");
-  checkUsed(op, op.getOutShardings(), "result");
+  if (isStrict) { // else unused ones are replicated, as JAX writes them
+    checkUsed(op, op.getInShardings(), "operand");
+    checkUsed(op, op.getOutShardings(), "result");
+  }
   for (auto [sharding, type] : llvm::zip_equal(
            op.getInShardings().getShardings(), op.getOperandTypes()))
     checkSharding(sharding, type, op, op.getLoc());

@@ -57,9 +57,8 @@ def CheckStrictPass : ImportPass<"sdy-check-strict"> {
     Verifiers accept what the existing dialects accept, and so what JAX prints.
     The constraints from C80 on (docs/reference/constraints.md) are stricter:
     one warning for each that the program breaks, at the first place; with
-    `strict` an error at each place. Manual axes that no dim of a closed sharding
-    uses are replicated, and JAX does not say so: there C82 is for `strict`
-    alone.
+    `strict` an error at each place. Manual axes that no dim uses are replicated,
+    and JAX does not say so: C82 is for `strict` alone.
 
     Precondition: none; it runs once, on the program as it was given. Changes
     nothing.

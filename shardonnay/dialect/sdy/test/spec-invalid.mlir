@@ -92,6 +92,7 @@ func.func @one_mesh(%arg0: tensor<16xf32>) -> tensor<16xf32> {
 
 sdy.mesh @mesh = <["data"=2, "model"=2]>
 func.func @sorted_and_used(%arg0: tensor<16xf32>) -> tensor<16xf32> {
+  // C81, C82
   // expected-error @+3 {{manual axes are in the order of the mesh, got "model", "data" [C81]}}
   // expected-error @+2 {{manual axis "model" is not used in the sharding of operand 0: shard a dim, or write it replicated [C82]}}
   // expected-error @+1 {{manual axis "model" is not used in the sharding of result 0: shard a dim, or write it replicated [C82]}}

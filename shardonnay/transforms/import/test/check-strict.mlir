@@ -33,7 +33,7 @@ func.func @manual_along_one(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // -----
 
-// What no dim of a closed sharding uses is replicated, as JAX's P() has it; so it is in a scalar's.
+// What no dim uses is replicated, as JAX's P() has it; so it is in a scalar's, and where other axes are automatic.
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @manual_closed(%arg0: tensor<8x8xf32>, %arg1: tensor<f32>) -> tensor<8x8xf32> {
   %0 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, []>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "y"} (%arg2: tensor<4x8xf32>, %arg3: tensor<f32>) {
@@ -41,14 +41,19 @@ func.func @manual_closed(%arg0: tensor<8x8xf32>, %arg1: tensor<f32>) -> tensor<8
   } : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+func.func @manual_open(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{?}, {?}]>] out_shardings=[<@mesh, [{?}, {?}]>] manual_axes={"x"} (%arg1: tensor<8x8xf32>) {
+    sdy.return %arg1 : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
 
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @manual(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // C81, C82
-  // expected-warning @+2 {{manual axes are in the order of the mesh, got "y", "x" [C81]}}
-  // expected-warning @+1 {{manual axis "y" is not used in the sharding of operand 0: shard a dim, or write it replicated [C82]}}
+  // C81
+  // expected-warning @+1 {{manual axes are in the order of the mesh, got "y", "x" [C81]}}
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {?}]>] out_shardings=[<@mesh, [{"x"}, {}], replicated={"y"}>] manual_axes={"y", "x"} (%arg1: tensor<4x8xf32>) {
     sdy.return %arg1 : tensor<4x8xf32>
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>
