@@ -11,6 +11,7 @@ import functools
 import os
 import re
 import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from .dense import WITHOUT_SPARSE_GRADIENTS, check_dense, without_nesting
 from .flexible import without_flexible_kernel
 from .functional import SITE, Functional, Templates
 from .optimizers import as_compiled
+from .python_numbers import Replaced
 from .randomness import Randomness
 from .recording import Recorder, Results, leaves_of, mapped
 from .replacing import replaced
@@ -244,15 +246,21 @@ def _bodies() -> dict[Any, Callable[..., Any]]:
     return {op._opoverload: traced(op._init_fn) for op in OPDEFS.values() if not written(op._opoverload)}
 
 
-def caller() -> tuple[str, int]:
-    """The innermost line of the call stack that is neither torch's nor ours."""
-    frame = sys._getframe(1)
+def _callers_frame() -> types.FrameType | None:
+    """The innermost frame of the call stack that is neither torch's nor ours."""
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith(_FOLDERS) and not file.startswith("<"):
-            return file, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return "", 0
+            break
+        frame = frame.f_back
+    return frame
+
+
+def caller() -> tuple[str, int]:
+    """The innermost line of the call stack that is neither torch's nor ours."""
+    frame = _callers_frame()
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _callers_site() -> Site:
@@ -273,11 +281,19 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
     x.data.copy_(value)
 
 
+def _formatted(x: torch.Tensor, spec: str) -> str:
+    """`f"{x:.3f}"`."""
+    return format(x if x.dim() or not spec else x.item(), spec)
+
+
 _REPLACED = {**WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data}
+_REPLACED[torch.Tensor.__format__] = _formatted
 
 
 # What asks a tensor for its numbers, and may be given others; what may not.
-_NUMBERS = {torch.Tensor.item: Numbers.item, torch.Tensor.tolist: Numbers.tolist}
+_NUMBERS = {
+    torch.Tensor.item: Numbers.item, torch.Tensor.tolist: Numbers.tolist, torch.Tensor.__format__: Numbers.text,
+}  # fmt: skip
 _CONVERSIONS = (torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__)
 _INSTEAD = "x.item() is captured, of a number that is returned, logged or computed with"
 
@@ -302,6 +318,8 @@ class Sources(TorchFunctionMode):
         self.replaced = {**_REPLACED, **self.subscripts.functions}
         self.modules: list[str] = []
         self.selections = Selections()
+        # Functions of numbers, by which the modules that run ask tensors for theirs.
+        self.python = Replaced()
         # What a call was refused for, if one was, which the program may have caught: it goes on otherwise then.
         self.refused: UnsupportedError | None = None
 
@@ -353,7 +371,9 @@ class Sources(TorchFunctionMode):
         if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
             self.selections.check((args, kwargs))
             return func(*args, **(kwargs or {}))
-        file, line = caller()
+        frame = _callers_frame()
+        file, line = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        self.python.enter_callers(frame)
         site = Site(file, line, self.modules[-1] if self.modules else "")
         self.recorder.site = site
         try:
@@ -487,6 +507,7 @@ def trace(
     with _settings():
         with contextlib.ExitStack() as stack:
             stack.enter_context(_explained())
+            stack.enter_context(contextlib.closing(sources.python))
             stack.enter_context(sources)
             if model is not None:
                 stack.enter_context(sources.naming(model))
