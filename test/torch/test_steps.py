@@ -161,8 +161,7 @@ class Counting(torch.optim.Optimizer):
 def test_an_optimizer_that_counts_its_steps():
     model, loss, batch = mlp()
     assert not resumed(model, loss, batch, Counting(model.parameters(), torch.tensor(1.0)))
-    with pytest.raises(OptimizerError, match=r"Counting: a step changes its 'param_groups\.0\.count' from 3 to 4"):
-        resumed(model, loss, batch, Counting(model.parameters(), 1))
+    assert not resumed(model, loss, batch, Counting(model.parameters(), 1))
 
 
 @pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.RAdam])

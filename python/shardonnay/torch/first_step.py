@@ -53,6 +53,11 @@ class _Noting(dict):
             self.first[key] = _copied(value)
         super().__setitem__(key, value)
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        if key not in self.first and isinstance(default, (int, float, torch.Tensor)):  # as `get("step", 0) + 1` has it
+            self.first[key] = _copied(default)
+        return super().get(key, default)
+
     def setdefault(self, key: Any, default: Any = None) -> Any:
         if key not in self:
             self[key] = default
@@ -159,7 +164,7 @@ def _run(
             "parameters alone"
         )
     held = {name: optimizer.state[parameter] for name, parameter in copies.items() if parameter in optimizer.state}
-    first = {name: state.first for name, state in held.items()}
+    first = {name: {key: state.first[key] for key in state} for name, state in held.items()}
     after = {name: dict(state) for name, state in held.items()}
     left = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
     groups_first = [{key: group.first[key] for key in found} for group, found in zip(optimizer.param_groups, left)]

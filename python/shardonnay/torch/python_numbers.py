@@ -42,6 +42,10 @@ def _asked(x: Any) -> Any:
     return x
 
 
+def _wide(x: Any) -> torch.Tensor:
+    return x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=WIDE[type(x)])
+
+
 class _Converting(type):
     """A type of numbers to call, and to ask with `isinstance`."""
 
@@ -54,7 +58,7 @@ class _Converting(type):
         if type(number) is not Number or number.value is None:
             return cls.kind(*args, **keywords)
         if cls.kind is int and number.kind is float:
-            return math.trunc(number)
+            return number.made(lambda x: x.to(torch.int64), float, number)
         return number.made(torch.clone, cls.kind, number)
 
     def __instancecheck__(cls, x: Any) -> bool:
@@ -79,7 +83,7 @@ def _extreme(builtin: Callable[..., Any], is_other: Callable[..., torch.Tensor])
     """`min` or `max`: of two the first, unless the other is less, or more."""
 
     def chosen(*of: Any) -> torch.Tensor:
-        x, y = (part if isinstance(part, torch.Tensor) else torch.tensor(part, dtype=WIDE[type(part)]) for part in of)
+        x, y = map(_wide, of)
         return torch.where(is_other(y, x), y, x)
 
     def both(x: Any, y: Any) -> Any:
@@ -104,10 +108,10 @@ def _of_math(name: str) -> Callable[..., Any]:
         args = tuple(map(_asked, args))
         number = next((arg for arg in args if type(arg) is Number), None)
         if any(isinstance(arg, torch.Tensor) for arg in args):
-            return op(*(torch.as_tensor(arg) for arg in args))
+            return op(*map(_wide, args))
         if number is None or name == "log" and len(args) > 1:
             return own(*args)
-        return number.made(op, float, *args)
+        return number.made(lambda *of: op(*map(_wide, of)), float, *args)
 
     return result
 
