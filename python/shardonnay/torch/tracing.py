@@ -45,6 +45,7 @@ from .recording import Recorder, Results, leaves_of, mapped
 from .replacing import replaced
 from .selections import WHAT_A_MASK_TAKES, Selections, mask_in
 from .sharing import is_lost_by_foreach, note
+from .sizes import Sizes
 from .subscripts import Subscripts
 
 aten = torch.ops.aten
@@ -315,7 +316,7 @@ class Sources(TorchFunctionMode):
         super().__init__()
         self.recorder, self.numbers = recorder, numbers
         self.constants, self.subscripts = constants, Subscripts(constants)
-        self.replaced = {**_REPLACED, **self.subscripts.functions}
+        self.replaced = {**_REPLACED, **self.subscripts.functions, **Sizes(constants).functions}
         self.modules: list[str] = []
         self.selections = Selections()
         # Functions of numbers, by which the modules that run ask tensors for theirs.
