@@ -538,7 +538,8 @@ def sized(m):
     total = m.pick(None, 7)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(rows)
-        layer = getattr(nn, kind)(extent, 3, m.draw.randint(1, 2), batch_first=first, bidirectional=both).requires_grad_(False)
+        layer = getattr(nn, kind)(extent, 3, m.draw.randint(1, 2), batch_first=first, bidirectional=both)
+        layer.requires_grad_(False)
     steps = m.tensor([len(lengths), 5, extent] if first else [5, len(lengths), extent])
 
     def packed(x):

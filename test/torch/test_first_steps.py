@@ -138,7 +138,8 @@ def test_the_optimizer_stays():
     before, state = [x.detach().clone() for x in model.parameters()], torch.get_rng_state()
     captured = capture_step(model, loss, batch, optimizer=optimizer)
     assert all(torch.equal(x, y) for x, y in zip(before, model.parameters()))
-    assert torch.equal(state, torch.get_rng_state()) and not optimizer.state and "steps" not in optimizer.param_groups[0]
+    assert torch.equal(state, torch.get_rng_state())
+    assert not optimizer.state and "steps" not in optimizer.param_groups[0]
     names = {entry.name: entry.dtype for entry in captured.arguments}
     assert names["param_groups.0.steps"] == names["state.layers.0.weight.step"] == torch.int64
     assert "param_groups.0.lr" not in names
@@ -183,14 +184,39 @@ class Apart(Own):
         self.state["all"]["count"] = 1
 
 
+class Aside(Own):
+    """Counts where no state is."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters)
+        self.counts = {"steps": 0}
+
+    def update(self, group, x, gradient, state):
+        self.counts["steps"] += 1
+
+
+class Later(Own):
+    """A fifth step changes what the others have left."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, last=0, now=[0, 0, 0, 0])
+
+    def before(self, group):
+        group["last"], group["now"] = group["now"][0], [*group["now"][1:], group["now"][-1] + 1]
+
+    def update(self, group, x, gradient, state):
+        x.sub_(gradient * group["last"])
+
+
 class Closure(Own):
     def step(self, closure):
         closure()
 
 
 REFUSED = {
-    FirstOfOthers: "which differs from those that follow", Growing: "leaves other entries in 'state.layers.0.weight'",
-    Object: "is <module", Apart: "an entry of str", Closure: "step on copies of the parameters fails",
+    FirstOfOthers: "which differs from those that follow", Growing: "leave other entries in 'state.layers.0.weight'",
+    Object: "is <module", Apart: "an entry of str", Aside: "changes its 'counts'",
+    Later: "other entries in 'param_groups.0.now.0'", Closure: "step on copies of the parameters fails",
 }  # fmt: skip
 
 

@@ -117,9 +117,9 @@ def _is_printed(frame: types.FrameType) -> bool:
 
 def _is_formatted(frame: types.FrameType, asked: _Span) -> bool:
     for node in _tree(frame.f_code.co_filename)[1]:
-        is_text = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and asked == _span(node)
-        if is_text and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
-            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and asked == _span(node):
+            if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+                return True
     return False
 
 

@@ -12,7 +12,7 @@ import contextlib
 import copy
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -23,7 +23,9 @@ from .trees import named_leaves
 
 Groups = list[dict[str, Any]]
 # The optimizer with other parameters and groups, and without states.
-Maker = Callable[[Mapping[str, torch.Tensor], Groups], torch.optim.Optimizer]
+Copying = Callable[[Mapping[str, torch.Tensor], Groups], torch.optim.Optimizer]
+# A number that a first step leaves as it is may change in the next one.
+_MORE = 2
 _HELD = ("state", "param_groups")
 _PLAIN = (type(None), bool, int, float, str, torch.dtype, torch.device, enum.Enum)
 
@@ -95,13 +97,16 @@ def _same(one: Any, other: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Run:
-    """A step on copies. first, after: states by the parameter's name; groups_first, groups: those of the optimizer."""
+    """A step on copies. first, after: states by the parameter's name; groups_first, groups: those of the optimizer;
+    later: what further steps leave.
+    """
 
     parameters: dict[str, torch.Tensor]
     first: dict[str, Any]
     after: dict[str, Any]
     groups_first: Groups
     groups: Groups
+    later: list[_Run] = field(default_factory=list)
 
 
 class Beginning(NamedTuple):
@@ -138,8 +143,14 @@ def _apart(value: Any, stand_ins: Mapping[int, torch.Tensor]) -> Any:
         return value
 
 
+def _numbers_in(value: Any) -> list[Any]:
+    """The numbers and tensors in an attribute, as they are now; parameters change."""
+    leaves = [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, (bool, int, float, torch.Tensor))]
+    return _copied([leaf for leaf in leaves if not (isinstance(leaf, torch.Tensor) and leaf.requires_grad)])
+
+
 def _run(
-    make: Maker, parameters: Mapping[str, torch.Tensor], states: Mapping[str, Any], groups: Groups, seed: int
+    copying: Copying, parameters: Mapping[str, torch.Tensor], states: Mapping[str, Any], groups: Groups, seed: int
 ) -> _Run:
     generator = torch.Generator().manual_seed(seed)
     copies = {name: parameter.detach().clone() for name, parameter in parameters.items()}
@@ -147,16 +158,35 @@ def _run(
         drawn = torch.randn(tuple(parameter.shape), generator=generator, dtype=parameter.dtype)
         parameter.requires_grad_()
         parameter.grad = drawn.to(parameter.device)
-    optimizer = make(copies, groups)
+    optimizer = copying(copies, groups)
     stand_ins = {id(parameter): copies[name] for name, parameter in parameters.items()}
-    vars(optimizer).update({key: _apart(value, stand_ins) for key, value in vars(optimizer).items() if key not in _HELD})
-    optimizer.state, optimizer.param_groups = _NotingAll(), [_Noting(_copied_group(group)) for group in optimizer.param_groups]
+    others = {key: value for key, value in vars(optimizer).items() if key not in _HELD}
+    vars(optimizer).update({key: _apart(value, stand_ins) for key, value in others.items()})
+    optimizer.state = _NotingAll()
+    optimizer.param_groups = [_Noting(_copied_group(group)) for group in optimizer.param_groups]
     for name, state in states.items():
         if state:
             optimizer.state[copies[name]] = _copied(state)
     optimizer._optimizer_step_pre_hooks = optimizer._optimizer_step_post_hooks = collections.OrderedDict()
+    attributes = {key: _numbers_in(vars(optimizer)[key]) for key in others}
     with _aside():
         optimizer.step()
+    for key, before in attributes.items():
+        if not _same(before, _numbers_in(vars(optimizer).get(key))):
+            raise OptimizerError(
+                f"{type(optimizer).__name__}: a step changes its '{key}', which a program does not hand on to the next "
+                "one; expected numbers and tensors in its groups and in the states of its parameters"
+            )
+    found = _left(optimizer, copies)
+    for _ in range(_MORE):
+        with _aside():
+            optimizer.step()
+        found.later.append(_left(optimizer, copies))
+    return found
+
+
+def _left(optimizer: torch.optim.Optimizer, copies: dict[str, torch.Tensor]) -> _Run:
+    """What a step of an optimizer that notes it has left."""
     unknown = [key for key in optimizer.state if not any(key is parameter for parameter in copies.values())]
     if unknown:
         raise OptimizerError(
@@ -165,10 +195,10 @@ def _run(
         )
     held = {name: optimizer.state[parameter] for name, parameter in copies.items() if parameter in optimizer.state}
     first = {name: {key: state.first[key] for key in state} for name, state in held.items()}
-    after = {name: dict(state) for name, state in held.items()}
-    left = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
+    after = {name: _copied(dict(state)) for name, state in held.items()}
+    left = [_copied({key: x for key, x in group.items() if key != "params"}) for group in optimizer.param_groups]
     groups_first = [{key: group.first[key] for key in found} for group, found in zip(optimizer.param_groups, left)]
-    return _Run({name: parameter.detach() for name, parameter in copies.items()}, first, after, groups_first, left)
+    return _Run({name: parameter.detach().clone() for name, parameter in copies.items()}, first, after, groups_first, left)
 
 
 def _before(one: Any, other: Any, after: Any) -> Any:
@@ -188,8 +218,8 @@ def _changed(name: str, before: Any, after: Any, what: str) -> set[str]:
     _, others, other_spec = named_leaves(name, after)
     if spec != other_spec:
         raise OptimizerError(
-            f"{what}: a first step leaves other entries in '{name}' than it begins with; expected an optimizer that has "
-            "made its first steps in eager mode"
+            f"{what}: its first steps leave other entries in '{name}' than they find; expected an optimizer that "
+            "has made its first steps in eager mode"
         )
     found = set()
     for place, leaf, other in zip(names, leaves, others):
@@ -206,7 +236,7 @@ def _changed(name: str, before: Any, after: Any, what: str) -> set[str]:
 
 
 def beginning(
-    make: Maker, parameters: Mapping[str, torch.Tensor], given: Mapping[str, Any], groups: Groups, what: str
+    copying: Copying, parameters: Mapping[str, torch.Tensor], given: Mapping[str, Any], groups: Groups, what: str
 ) -> Beginning:
     """What an optimizer has before a step.
 
@@ -218,7 +248,7 @@ def beginning(
             "'meta') can't make; expected an optimizer of torch.optim, or other parameters"
         )
     try:
-        one, other = (_run(make, parameters, given, groups, seed) for seed in (1, 2))
+        one, other = (_run(copying, parameters, given, groups, seed) for seed in (1, 2))
     except OptimizerError:
         raise
     except Exception as error:
@@ -230,17 +260,18 @@ def beginning(
     for name, state in one.first.items():
         beside, after = other.first.get(name, {}), one.after[name]
         states[name] = {key: _before(value, beside.get(key), after.get(key)) for key, value in state.items()}
-    again = _run(make, parameters, states, one.groups_first, 2)
+    again = _run(copying, parameters, states, one.groups_first, 2)
     if not _same((again.parameters, again.after, again.groups), (other.parameters, other.after, other.groups)):
         raise OptimizerError(
-            f"{what}: its states are not known before its first step, which differs from those that follow; expected an "
-            "optimizer that has made a step in eager mode"
+            f"{what}: its states are not known before its first step, which differs from those that follow; expected "
+            "an optimizer that has made a step in eager mode"
         )
     numbers = set()
-    for name, state in states.items():
-        numbers |= _changed(state_name(name), state, one.after[name], what)
-    for index, (before, after) in enumerate(zip(one.groups_first, one.groups)):
-        numbers |= _changed(groups_name(index), before, after, what)
+    for run in (one, *one.later):
+        for name, state in states.items():
+            numbers |= _changed(state_name(name), state, run.after[name], what)
+        for index, (before, after) in enumerate(zip(one.groups_first, run.groups)):
+            numbers |= _changed(groups_name(index), before, after, what)
     return Beginning(states, one.groups_first, frozenset(numbers))
 
 

@@ -55,14 +55,22 @@ def _tensor_state(name: str, key: str, value: Any) -> torch.Tensor:
     raise OptimizerError(f"the optimizer's state '{key}' of {name} is {value!r}, expected a tensor")
 
 
+def _settings(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "params"}
+
+
 def _settings_of(index: int, group: Mapping[str, Any]) -> tuple[list[str], list[Any], pytree.TreeSpec]:
     """What a group has besides its parameters: names, values, structure."""
-    return named_leaves(groups_name(index), {key: value for key, value in group.items() if key != "params"})
+    return named_leaves(groups_name(index), _settings(group))
 
 
 def _is_deferred(x: Any) -> bool:
     """Whether torch takes it as a number only if it has one."""
     return isinstance(x, torch.Tensor) or type(x) is Number
+
+
+def _known(x: Any) -> Any:
+    return x.known() if type(x) is Number else x
 
 
 class _NumbersAsTensors(TorchFunctionMode):
@@ -79,8 +87,7 @@ class _NumbersAsTensors(TorchFunctionMode):
         if name in ("add", "sub") and _is_deferred(deferred[0]):
             args = (args[0], args[1] * kwargs.pop("alpha"))
         elif name == "lerp" and _is_deferred(deferred[2]):
-            weight = args[-1].known() if type(args[-1]) is Number else args[-1]
-            args = (*args[:-1], weight.to(args[0].dtype))
+            args = (*args[:-1], _known(args[-1]).to(args[0].dtype))
         elif name in ("addcmul", "addcdiv") and _is_deferred(deferred[1]):
             part = args[1] * args[2] if name == "addcmul" else args[1] / args[2]
             func = torch.Tensor.add_ if func.__name__.endswith("_") else torch.Tensor.add
@@ -141,11 +148,8 @@ def _writer_of_step(optimizer: torch.optim.Optimizer) -> str:
 
 
 def _numbers_of(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """The numbers that an optimizer has besides its states, by what they are called."""
-    found = {name: value for name, value in vars(optimizer).items() if name not in ("state", "param_groups")}
-    for index, group in enumerate(optimizer.param_groups):
-        found.update(zip(*_settings_of(index, group)[:2]))
-    return {name: value for name, value in found.items() if type(value) in (int, float)}
+    """The numbers that an optimizer has besides its states and groups, by what they are called."""
+    return {name: value for name, value in vars(optimizer).items() if type(value) in (int, float)}
 
 
 def _check_numbers(optimizer: torch.optim.Optimizer, before: Mapping[str, Any]) -> None:
@@ -189,8 +193,7 @@ class FunctionalOptimizer:
                 f"the optimizer has a parameter of shape {list(unknown[0].shape)} that the model has not"
             )
         self._groups = [[names[id(p)] for p in group["params"]] for group in optimizer.param_groups]
-        plain = [{key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups]
-        self._before = Beginning({}, plain, frozenset())
+        self._before = Beginning({}, [_settings(group) for group in optimizer.param_groups], frozenset())
         self._before = self._beginning(parameters)
         self.states = {name: self._tensors_of(name, state) for name, state in self._before.states.items()}
         self.settings = {
@@ -297,19 +300,17 @@ class FunctionalOptimizer:
         places, leaves, spec = named_leaves("", tree)
         _, were, spec_before = named_leaves("", before)
         found = dict(zip(places, leaves))
-        constant = [(place, leaf, was) for place, leaf, was in zip(places, leaves, were) if place not in values]
-        other = next((entry for entry in constant if type(entry[1]) is not type(entry[2]) or entry[1] != entry[2]), None)
-        lost = next((place for place in values if not _is_deferred(found.get(place))), None)
-        if spec != spec_before or other is not None or lost is not None:
-            place = "" if spec != spec_before else other[0] if other is not None else lost
+        constant = [entry for entry in zip(places, leaves, were) if entry[0] not in values]
+        other = [place for place, leaf, was in constant if leaf is not was and (type(leaf) is Number or leaf != was)]
+        other += [place for place in values if not _is_deferred(found.get(place))]
+        if spec != spec_before or other:
             raise OptimizerError(
-                f"{type(self._optimizer).__name__}: a step changes '{name}.{place}' into what is no tensor, or other "
-                "entries; expected the same tensors and numbers before and after each step"
+                f"{type(self._optimizer).__name__}: a step leaves other entries in '{'.'.join([name, *other[:1]])}' "
+                "than it has found, or no tensor; expected the same tensors and numbers before and after each step"
             )
+        tensors = {place: _known(found[place]) for place in values}
         return {
-            place: (found[place].known() if type(found[place]) is Number else found[place]).to(value.dtype)
-            if place == "step" or type(found[place]) is Number
-            else found[place]
+            place: tensors[place].to(value.dtype) if place == "step" else tensors[place]
             for place, value in values.items()
         }
 
@@ -328,18 +329,22 @@ class FunctionalOptimizer:
         for name, parameter in updated.items():
             parameter.grad = gradients[name]
             optimizer.state[parameter] = self._state(name, states[name])
-        before = _numbers_of(optimizer)
+        before, groups = _numbers_of(optimizer), [dict(group) for group in optimizer.param_groups]
         with torch.no_grad(), _numbers_as_tensors(optimizer):
             optimizer.step()
         _check_numbers(optimizer, before)
         after = {
-            name: self._left(state_name(name), dict(optimizer.state[parameter]), self._before.states[name], states[name])
+            name: self._left(
+                state_name(name), dict(optimizer.state[parameter]), self._before.states[name], states[name]
+            )
             for name, parameter in updated.items()
         }
-        left: dict[str, Any] = {}
-        for index, group in enumerate(optimizer.param_groups):
-            left.update(zip(*_settings_of(index, group)[:2]))
-        new = {name: left[name].known() if type(left[name]) is Number else left[name] for name in settings}
+        new = {}
+        for index, (group, was) in enumerate(zip(optimizer.param_groups, groups)):
+            name = groups_name(index)
+            mine = {place.removeprefix(f"{name}."): x for place, x in settings.items() if place.startswith(f"{name}.")}
+            found = self._left(name, _settings(group), _settings(was), mine)
+            new.update({f"{name}.{place}": x for place, x in found.items()})
         return {name: parameter.detach() for name, parameter in updated.items()}, after, new
 
 

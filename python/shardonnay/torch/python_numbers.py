@@ -82,7 +82,7 @@ class _Int(metaclass=_Converting):
 def _extreme(builtin: Callable[..., Any], is_other: Callable[..., torch.Tensor]) -> Callable[..., Any]:
     """`min` or `max`: of two the first, unless the other is less, or more."""
 
-    def chosen(*of: Any) -> torch.Tensor:
+    def first_or_other(*of: Any) -> torch.Tensor:
         x, y = map(_wide, of)
         return torch.where(is_other(y, x), y, x)
 
@@ -90,7 +90,7 @@ def _extreme(builtin: Callable[..., Any], is_other: Callable[..., torch.Tensor])
         number = x if type(x) is Number else y
         if type(number) is not Number:
             return builtin(x, y)
-        return number.made(chosen, common_type(x, y), x, y)
+        return number.made(first_or_other, common_type(x, y), x, y)
 
     def result(*parts: Any, **options: Any) -> Any:
         among = parts[0] if len(parts) == 1 and isinstance(parts[0], (list, tuple)) else parts
@@ -158,7 +158,8 @@ def _uses(file: str) -> bool:
 def others_of(module: Mapping[str, Any]) -> dict[str, Any]:
     """What stands in the place of what in a module, given as the dict of its names."""
     file = module.get("__file__") or ""
-    found = {name: value for name, value in BUILTINS.items() if name not in module and name not in _kept(file)}
+    free = [name for name in BUILTINS if name not in module and name not in _kept(file)]
+    found: dict[str, Any] = {name: BUILTINS[name] for name in free}
     for name, value in module.items():
         if value is math:
             found[name] = _MATH

@@ -61,9 +61,9 @@ class Sizes:
     def _numbers(self, x: torch.Tensor) -> list[int]:
         if self.known.value(x) is None:
             raise UnsupportedError(
-                "sequences are packed by lengths that an argument says, so that the sizes of all that follows depend on "
-                "numbers in a tensor; expected lengths as a list of numbers, which the program is made for, or padded "
-                "sequences and a mask",
+                "sequences are packed by lengths that an argument says, so that the sizes of all that follows depend "
+                "on numbers in a tensor; expected lengths as a list of numbers, which the program is made for, or "
+                "padded sequences and a mask",
                 Site(*self.known.caller()),
             )
         return [int(number) for number in x]
@@ -74,7 +74,8 @@ class Sizes:
         x = x.transpose(0, 1) if batch_first else x
         if numbers != sorted(numbers, reverse=True) or not numbers or numbers[-1] < 1 or numbers[0] > x.shape[0]:
             raise ValueError(
-                f"lengths {numbers}: expected numbers from 1 to {x.shape[0]}, the largest first, or enforce_sorted=False"
+                f"lengths {numbers}: expected numbers from 1 to {x.shape[0]}, the largest first, or "
+                "enforce_sorted=False"
             )
         sizes = [sum(number > step for number in numbers) for step in range(numbers[0])]
         places = torch.tensor([step * x.shape[1] + row for step, size in enumerate(sizes) for row in range(size)])
@@ -99,7 +100,7 @@ class Sizes:
         steps = packed.py_kernels[torch._C.DispatchKey.CompositeImplicitAutograd]
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            if not isinstance(args[3], (list, tuple)):  # the weights, if the second argument says how many rows there are
+            if not isinstance(args[3], (list, tuple)):  # weights are there if the second argument is a number of rows
                 return function(*args, **kwargs)
             return steps(args[0], self._numbers(args[1]), *args[2:], **kwargs)
 

@@ -287,8 +287,10 @@ def _formatted(x: torch.Tensor, spec: str) -> str:
     return format(x if x.dim() or not spec else x.item(), spec)
 
 
-_REPLACED = {**WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data}
-_REPLACED[torch.Tensor.__format__] = _formatted
+_REPLACED: dict[Any, Callable[..., Any]] = {
+    **WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data,
+    torch.Tensor.__format__: _formatted,
+}  # fmt: skip
 
 
 # What asks a tensor for its numbers, and may be given others; what may not.

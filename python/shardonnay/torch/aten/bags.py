@@ -63,7 +63,7 @@ def _bags_of_maxima(
     weight: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, by_frequency: bool = False, mode: int = SUM,
     sparse: bool = False, each: torch.Tensor | None = None, last_offset: bool = False, padding: int = -1,
 ) -> Any:  # fmt: skip
-    """The last result says of each maximum which row of the weight it is of, one more than there are of an empty bag."""
+    """The last result says of which row of the weight a maximum is, one more than there are if a bag is empty."""
     if mode != MAX:
         return NotImplemented
     bags, count = offsets.shape[0] - last_offset, indices.shape[0]
