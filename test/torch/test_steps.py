@@ -192,7 +192,7 @@ def test_hooks_of_an_optimizer():
 
 
 def test_builtins_stay_while_an_optimizer_is_traced():
-    """Adafactor compares tensors by `max`, which is another in its module, and is gone from there afterwards; the one of
+    """Adafactor compares tensors by `max`, which is another in its module, and is gone from there afterwards; that of
     this module hands on what is no tensor.
     """
     seen = []

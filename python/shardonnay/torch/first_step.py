@@ -48,7 +48,15 @@ class _Noting(dict):
 
     def __init__(self, given: Any = ()) -> None:
         super().__init__(given)
-        self.first = _copied({key: value for key, value in self.items() if key != "params"})
+        self.first = self.ended()
+
+    def ended(self) -> dict[str, Any]:
+        """What it has, but for parameters."""
+        return _copied({key: value for key, value in self.items() if key != "params"})
+
+    def begun(self) -> dict[str, Any]:
+        """What its keys were given first."""
+        return {key: self.first.get(key, value) for key, value in self.ended().items()}
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if key not in self.first:
@@ -194,11 +202,13 @@ def _left(optimizer: torch.optim.Optimizer, copies: dict[str, torch.Tensor]) -> 
             "parameters alone"
         )
     held = {name: optimizer.state[parameter] for name, parameter in copies.items() if parameter in optimizer.state}
-    first = {name: {key: state.first[key] for key in state} for name, state in held.items()}
-    after = {name: _copied(dict(state)) for name, state in held.items()}
-    left = [_copied({key: x for key, x in group.items() if key != "params"}) for group in optimizer.param_groups]
-    groups_first = [{key: group.first[key] for key in found} for group, found in zip(optimizer.param_groups, left)]
-    return _Run({name: parameter.detach().clone() for name, parameter in copies.items()}, first, after, groups_first, left)
+    return _Run(
+        parameters={name: parameter.detach().clone() for name, parameter in copies.items()},
+        first={name: state.begun() for name, state in held.items()},
+        after={name: state.ended() for name, state in held.items()},
+        groups_first=[group.begun() for group in optimizer.param_groups],
+        groups=[group.ended() for group in optimizer.param_groups],
+    )
 
 
 def _before(one: Any, other: Any, after: Any) -> Any:
