@@ -392,6 +392,10 @@ class Sources(TorchFunctionMode):
         except UnsupportedError as error:
             self.refused = self.refused or error
             raise
+        except RuntimeError as error:
+            if (what := _asked_in_c(error)) is not None:
+                self.refused = self.refused or _data_dependent(error, what, _callers_site())
+            raise
         finally:
             self.recorder.site = before
 
@@ -529,6 +533,13 @@ def trace(
         return functional.result(mapped(results, torch.Tensor, recorder.token)), constants.asked
 
 
+def _asked_in_c(error: RuntimeError) -> str | None:
+    """What asks a tensor for its numbers by itself, if that is the error."""
+    if "data is not allocated" in str(error):
+        return "a function in C++"
+    return f"an array of NumPy ({_INSTEAD})" if "not supported for tensor subclasses" in str(error) else None
+
+
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
     """What a trace is refused for is said at the user's line."""
@@ -537,10 +548,8 @@ def _explained() -> Iterator[None]:
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
         raise _data_dependent(error) from error
     except RuntimeError as error:
-        if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
-            raise _data_dependent(error, "a function in C++") from error
-        if "not supported for tensor subclasses" in str(error):
-            raise _data_dependent(error, f"an array of NumPy ({_INSTEAD})") from error
+        if (what := _asked_in_c(error)) is not None:
+            raise _data_dependent(error, what) from error
         name = re.search(r"HigherOrderOperator (\w+)", str(error))
         if not name:
             raise
