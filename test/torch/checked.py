@@ -234,7 +234,7 @@ def handled(x):
 
 def caught(x):
     try:
-        scale = float(x.sum())
+        scale = x.sum().numpy()
     except Exception:
         scale = 0.0
     return x * scale

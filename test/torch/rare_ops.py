@@ -4,6 +4,7 @@ import math
 
 import models
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
 
 X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.numbers(3, 4, seed=2)), models.numbers(5,
@@ -525,5 +526,40 @@ def others(m):
     }  # fmt: skip
 
 
+def sized(m):
+    """Bags, counts and packed sequences, whose sizes follow from numbers."""
+    rows, extent, count = m.draw.randint(1, 6), m.draw.randint(1, 4), m.draw.randint(1, 9)
+    ids, padding, last = m.index([count], rows), m.pick(None, 0, rows - 1), m.chance(0.3)
+    ids = ids.int() if m.chance(0.3) else ids
+    begins = torch.tensor(sorted([0, *(m.draw.randint(0, count) for _ in range(m.draw.randint(0, 3)))])).to(ids.dtype)
+    begins = torch.cat([begins, torch.tensor([count], dtype=ids.dtype)]) if last else begins
+    lengths = [m.draw.randint(1, 5) for _ in range(m.draw.randint(1, 4))]
+    kind, first, both = m.pick("LSTM", "GRU", "RNN"), m.chance(0.5), m.chance(0.5)
+    total = m.pick(None, 7)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(rows)
+        layer = getattr(nn, kind)(extent, 3, m.draw.randint(1, 2), batch_first=first, bidirectional=both)
+        layer.requires_grad_(False)
+    steps = m.tensor([len(lengths), 5, extent] if first else [5, len(lengths), extent])
+
+    def packed(x):
+        given = nn.utils.rnn.pack_padded_sequence(x, lengths, first, enforce_sorted=False)
+        found, states = layer(given)
+        padded, sizes = nn.utils.rnn.pad_packed_sequence(found, first, -1.0, total)
+        return [padded, sizes, *(states if kind == "LSTM" else [states])]
+
+    def bags(mode):
+        return lambda w: F.embedding_bag(ids, w, begins, mode=mode, padding_idx=padding, include_last_offset=last)
+
+    w, each = m.tensor([rows, extent], m.pick(torch.float32, torch.float64)), m.tensor([count])
+    return {
+        "bags of maxima gradient": (bags("max"), [w]), "bags of means gradient": (bags("mean"), [w]),
+        "bags of ties gradient": (bags("max"), [w.sign()]),
+        "counts": (lambda x: torch.bincount(x, minlength=rows), [ids]),
+        "weights of counts": (lambda x, w: x.bincount(w, minlength=rows + 2), [ids, each]),
+        "packed gradient": (packed, [steps]),
+    }  # fmt: skip
+
+
 FAMILIES = [numbers, linear_algebra, factors, grouped, special, distances, margins, combining, resizes, alignments,
-  lists, others]  # fmt: skip
+  lists, others, sized]  # fmt: skip

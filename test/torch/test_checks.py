@@ -10,7 +10,7 @@ from shardonnay.torch import UnsupportedError, capture
 
 @pytest.mark.parametrize("name", ["raises", "ends", "asserts", "several", "numbers", "alternatives", "warns",
                                   "equalities", "by_a_function", "by_the_library", "of_generators", "of_a_choice",
-                                  "logs", "same", "with_factors", "of_masks"])  # fmt: skip
+                                  "logs", "same", "with_factors", "of_masks", "with_a_number"])  # fmt: skip
 def test_check(name):
     function, x = getattr(checked, name), torch.tensor([1.0, 2.0])
     for _ in range(12):  # Python's instructions are other ones when they have run some times
@@ -19,7 +19,7 @@ def test_check(name):
 
 
 @pytest.mark.parametrize("name", ["branch", "branch_by_a_function", "choice", "handled", "caught", "caught_shape",
-                                  "repeated", "with_a_number", "written_between", "written_through_a_view", "unlike",
+                                  "repeated", "written_between", "written_through_a_view", "unlike",
                                   "of_random_numbers", "of_a_factor", "informs", "of_another_mask", "of_a_mean",
                                   "bounded_otherwise"])  # fmt: skip
 def test_branch(name):

@@ -161,8 +161,7 @@ class Counting(torch.optim.Optimizer):
 def test_an_optimizer_that_counts_its_steps():
     model, loss, batch = mlp()
     assert not resumed(model, loss, batch, Counting(model.parameters(), torch.tensor(1.0)))
-    with pytest.raises(OptimizerError, match=r"Counting: a step changes its 'param_groups\.0\.count' from 3 to 4"):
-        resumed(model, loss, batch, Counting(model.parameters(), 1))
+    assert not resumed(model, loss, batch, Counting(model.parameters(), 1))
 
 
 @pytest.mark.parametrize("kind", [torch.optim.AdamW, torch.optim.RAdam])
@@ -193,17 +192,19 @@ def test_hooks_of_an_optimizer():
 
 
 def test_builtins_stay_while_an_optimizer_is_traced():
-    """Adafactor compares tensors by `max`, which is another in its module, and is gone from there afterwards."""
+    """Adafactor compares tensors by `max`, which is another in its module, and is gone from there afterwards; that of
+    this module hands on what is no tensor.
+    """
     seen = []
 
     def optimizer(parameters):
         made = OPTIMIZERS["adafactor"](parameters)
-        made.register_step_pre_hook(lambda *_: seen.append((builtins.max, max)))
+        made.register_step_pre_hook(lambda *_: seen.append((builtins.max, max(3, 2), max([1, 4], key=abs))))
         return made
 
     before = builtins.max
     capture_step(*mlp(), optimizer=optimizer)
-    assert seen == [(before, before)]
+    assert seen == [(before, 3, 4)] and max is before
     assert not {"min", "max"} & set(vars(torch.optim._adafactor))
 
 
@@ -444,7 +445,7 @@ def test_a_model_on_the_meta_device():
     [
         (lambda x: x[x > 0], "depends on the numbers"),
         (lambda x: torch.masked_select(x, x > 0).cumsum(0), "depends on the numbers"),
-        (lambda x: x * float(x.sum()), "depends on the numbers"),
+        (lambda x: x[: int(x.sum())], "depends on the numbers"),
         (lambda x: x.tensor_split(x[0].long()), "depends on the numbers"),
         (lambda x: torch.special.gammainc(x, x), "has no entry in the table"),
         (lambda x: x.view(torch.complex64), "view_as_complex"),

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 
-from . import deferred
+from . import deferred, python_numbers
 from .deferred import Alternative, Numbers
 from .equality import equal
 from .factors import number
@@ -36,6 +36,7 @@ _ENDS = ("sys.exit(", "exit(", "quit(", "os._exit(", "assert False", "torch._ass
 _LOGGED = ("critical", "debug", "error", "exception", "info")
 # Frames between a line of Python and the op that it asks for.
 _BETWEEN = ("__torch_function__", "__torch_dispatch__")
+_ASKING = (deferred.__file__, python_numbers.__file__)
 _FOLDERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parent}{os.sep}")
 _EFFECTS = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
 _PLAIN = ("abs", "bool", "float", "format", "int", "len", "round", "str")
@@ -102,13 +103,23 @@ def _is_without_effect(tree: ast.expr) -> bool:
 
 
 def _is_printed(frame: types.FrameType) -> bool:
-    """Whether a number is asked for in a statement that does nothing but print or log it."""
+    """Whether a number is asked for in a statement that does nothing but print or log it, or by `"%.3f" % x`."""
     asked = _asked(frame.f_code, frame.f_lasti, is_jump=False)
+    if asked is not None and _is_formatted(frame, asked):
+        return True
     for node in _tree(frame.f_code.co_filename)[1]:
         if asked is not None and isinstance(node, ast.Expr) and _is_remark(node) and _within(asked, _span(node.value)):
             call = node.value
             assert isinstance(call, ast.Call)
             return all(map(_is_without_effect, [*call.args, *(entry.value for entry in call.keywords)]))
+    return False
+
+
+def _is_formatted(frame: types.FrameType, asked: _Span) -> bool:
+    for node in _tree(frame.f_code.co_filename)[1]:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and asked == _span(node):
+            if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+                return True
     return False
 
 
@@ -145,7 +156,7 @@ def _answer(frame: types.FrameType | None) -> bool | None:
     """What the part of a check that `frame` asks for is if the check passes, None if it is in no check."""
     answer = True
     while frame is not None:
-        if frame.f_code.co_name not in _BETWEEN and frame.f_code.co_filename != deferred.__file__:
+        if frame.f_code.co_name not in _BETWEEN and frame.f_code.co_filename not in _ASKING:
             found = _wanted(frame.f_code, frame.f_lasti)
             if found is None:
                 return None

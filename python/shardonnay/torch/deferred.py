@@ -22,7 +22,7 @@ import torch.utils._pytree as pytree
 
 from .builder import Site, UnsupportedError
 
-_WIDE = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+WIDE = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
 _PLAIN = (bool, int, float, complex)
 # How many containers, one in the other, are asked for a name.
 _DEPTH = 4
@@ -44,7 +44,7 @@ class Number:
     def __init__(self, value: torch.Tensor, site: Site, owner: Numbers) -> None:
         value = owner.either(value)
         self.kind, self.site, self.owner = _kind_of(value.dtype), site, owner
-        self.value: torch.Tensor | None = value.to(_WIDE[self.kind])
+        self.value: torch.Tensor | None = value.to(WIDE[self.kind])
         owner.made.append(weakref.ref(self))
 
     @property  # type: ignore[misc]
@@ -93,7 +93,7 @@ class Number:
     def __hash__(self) -> int:
         return hash(float(self.known()))
 
-    def _made(self, function: Callable[..., Any], kind: type, *operands: Any) -> Any:
+    def made(self, function: Callable[..., Any], kind: type, *operands: Any) -> Any:
         """The number that a function of tensors of this kind gives."""
         for operand in operands:
             if type(operand) is Number:
@@ -103,45 +103,45 @@ class Number:
 
     def __round__(self, digits: int | None = None) -> Any:
         if self.kind in (bool, int) and (digits is None or digits >= 0):
-            return self._made(torch.clone, int, self)
+            return self.made(torch.clone, int, self)
         if digits is None:
-            return self._made(lambda x: torch.round(x).to(torch.int64), float, self)
-        return self._made(lambda x: torch.round(x, decimals=digits), float, self)
+            return self.made(lambda x: torch.round(x).to(torch.int64), float, self)
+        return self.made(lambda x: torch.round(x, decimals=digits), float, self)
 
 
 def _as(kind: type, operand: Any) -> Any:
-    return operand.known().to(_WIDE[kind]) if type(operand) is Number else kind(operand)
+    return operand.known().to(WIDE[kind]) if type(operand) is Number else kind(operand)
 
 
 def _is_number(x: Any) -> bool:
     return type(x) is Number or type(x) in _PLAIN
 
 
-def _common(*operands: Any) -> type:
+def common_type(*operands: Any) -> type:
     """The type of what Python computes of numbers, which are at least integers."""
     kinds = [operand.kind if type(operand) is Number else type(operand) for operand in operands]
     return max((int, *kinds), key=_PLAIN.index)
 
 
-def _arithmetic(function: Callable[..., Any], kind: Callable[..., type] = _common) -> tuple[Any, Any]:
+def _arithmetic(function: Callable[..., Any], kind: Callable[..., type] = common_type) -> tuple[Any, Any]:
     """The methods of an operator: with the number on the left, and on the right."""
 
     def left(self: Number, other: Any) -> Any:
-        return self._made(function, kind(self, other), self, other) if _is_number(other) else NotImplemented
+        return self.made(function, kind(self, other), self, other) if _is_number(other) else NotImplemented
 
     def right(self: Number, other: Any) -> Any:
-        return self._made(function, kind(other, self), other, self) if _is_number(other) else NotImplemented
+        return self.made(function, kind(other, self), other, self) if _is_number(other) else NotImplemented
 
     return left, right
 
 
 def _quotient(*operands: Any) -> type:
-    return max(float, _common(*operands), key=_PLAIN.index)
+    return max(float, common_type(*operands), key=_PLAIN.index)
 
 
 def _power(base: Any, exponent: Any) -> type:
     """An integer to the power of one that is not negative is one; of another exponent Python's type is not known."""
-    found = _common(base, exponent)
+    found = common_type(base, exponent)
     if found is int and (type(exponent) is Number or exponent < 0):
         return int if type(exponent) is Number and exponent.kind is bool else float
     return found
@@ -153,9 +153,9 @@ def _difference(left: Any, right: Any) -> torch.Tensor:
 
 def _enter_operators() -> None:
     binary: dict[str, tuple[Any, Callable[..., type]]] = {
-        "add": (torch.add, _common), "sub": (_difference, _common), "mul": (torch.mul, _common),
-        "truediv": (torch.true_divide, _quotient), "floordiv": (torch.floor_divide, _common),
-        "mod": (torch.remainder, _common), "pow": (torch.pow, _power),
+        "add": (torch.add, common_type), "sub": (_difference, common_type), "mul": (torch.mul, common_type),
+        "truediv": (torch.true_divide, _quotient), "floordiv": (torch.floor_divide, common_type),
+        "mod": (torch.remainder, common_type), "pow": (torch.pow, _power),
     }  # fmt: skip
     for name, (function, kind) in binary.items():
         left, right = _arithmetic(function, kind)
@@ -170,11 +170,11 @@ def _enter_operators() -> None:
 
 
 def _of_one(self: Number, function: Callable[..., Any]) -> Any:
-    return self._made(function, _common(self), self)
+    return self.made(function, common_type(self), self)
 
 
 def _whole(self: Number, function: Callable[..., Any]) -> Any:
-    return self._made(lambda x: function(x).to(torch.int64), float if self.kind is float else int, self)
+    return self.made(lambda x: function(x).to(torch.int64), float if self.kind is float else int, self)
 
 
 _enter_operators()
@@ -249,6 +249,10 @@ class Numbers:
     def item(self, x: torch.Tensor, site: Site) -> Any:
         """`x.item()`."""
         return Number(x.detach().reshape(()).clone(), site, self)
+
+    def text(self, x: torch.Tensor, site: Site) -> str:
+        """`f"{x:.3f}"`."""
+        return repr(self.item(x, site))
 
     def either(self, value: torch.Tensor) -> torch.Tensor:
         """What a run has for a number that is made: if Python has chosen it, both alternatives."""

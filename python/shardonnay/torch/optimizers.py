@@ -17,14 +17,13 @@ import torch
 import torch.utils._pytree as pytree
 from torch.overrides import TorchFunctionMode
 
+from .deferred import Number
+from .first_step import Beginning, Groups, OptimizerError, as_tensor, beginning, groups_name, state_name
+from .python_numbers import BUILTINS, Replaced, others_of
 from .replacing import replaced
 from .trees import named_leaves
 
 Factory = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
-
-
-class OptimizerError(TypeError):
-    """An optimizer that cannot be captured, or none."""
 
 
 @contextlib.contextmanager
@@ -56,9 +55,22 @@ def _tensor_state(name: str, key: str, value: Any) -> torch.Tensor:
     raise OptimizerError(f"the optimizer's state '{key}' of {name} is {value!r}, expected a tensor")
 
 
+def _settings(group: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "params"}
+
+
 def _settings_of(index: int, group: Mapping[str, Any]) -> tuple[list[str], list[Any], pytree.TreeSpec]:
     """What a group has besides its parameters: names, values, structure."""
-    return named_leaves(f"param_groups.{index}", {key: value for key, value in group.items() if key != "params"})
+    return named_leaves(groups_name(index), _settings(group))
+
+
+def _is_deferred(x: Any) -> bool:
+    """Whether torch takes it as a number only if it has one."""
+    return isinstance(x, torch.Tensor) or type(x) is Number
+
+
+def _known(x: Any) -> Any:
+    return x.known() if type(x) is Number else x
 
 
 class _NumbersAsTensors(TorchFunctionMode):
@@ -68,20 +80,29 @@ class _NumbersAsTensors(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "").removesuffix("_")
         if func is torch.Tensor.item:
-            return args[0].clone()
-        if name in ("add", "sub") and isinstance(kwargs.get("alpha"), torch.Tensor):
+            return args[0].clone().reshape(())
+        deferred = [kwargs.get("alpha"), kwargs.get("value"), args[-1] if name.endswith("lerp") else None]
+        if name.startswith("_foreach_") and any(map(_is_deferred, deferred)):
+            return self._one_by_one(func, types, args, kwargs)
+        if name in ("add", "sub") and _is_deferred(deferred[0]):
             args = (args[0], args[1] * kwargs.pop("alpha"))
-        elif name == "lerp" and isinstance(args[-1], torch.Tensor):
-            args = (*args[:-1], args[-1].to(args[0].dtype))
-        elif name in ("addcmul", "addcdiv") and isinstance(kwargs.get("value"), torch.Tensor):
+        elif name == "lerp" and _is_deferred(deferred[2]):
+            args = (*args[:-1], _known(args[-1]).to(args[0].dtype))
+        elif name in ("addcmul", "addcdiv") and _is_deferred(deferred[1]):
             part = args[1] * args[2] if name == "addcmul" else args[1] / args[2]
             func = torch.Tensor.add_ if func.__name__.endswith("_") else torch.Tensor.add
             args = (args[0], part * kwargs.pop("value"))
         return func(*args, **kwargs)
 
+    def _one_by_one(self, func: Any, types: Any, args: Any, kwargs: Any) -> list[Any]:
+        of_one = getattr(torch.Tensor, func.__name__.removeprefix("_foreach_"))
+        lists = [part if isinstance(part, (list, tuple)) else [part] * len(args[0]) for part in args]
+        return [self.__torch_function__(of_one, types, parts, kwargs) for parts in zip(*lists)]
 
-def _extreme(builtin: Callable[..., Any], function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
+
+def _extreme(name: str, function: Callable[..., torch.Tensor]) -> Callable[..., Any]:
     """`min` or `max`, of tensors too."""
+    of_numbers = BUILTINS[name]
 
     def both(x: Any, y: Any) -> torch.Tensor:
         like = x if isinstance(x, torch.Tensor) else y
@@ -90,37 +111,28 @@ def _extreme(builtin: Callable[..., Any], function: Callable[..., torch.Tensor])
     def result(*parts: Any, **options: Any) -> Any:
         if len(parts) > 1 and any(isinstance(part, torch.Tensor) for part in parts):
             return functools.reduce(both, parts)
-        return builtin(*parts, **options)
+        return of_numbers(*parts, **options)
 
     return result
 
 
-_EXTREMES = {"min": _extreme(min, torch.minimum), "max": _extreme(max, torch.maximum)}
+_EXTREMES = {"min": _extreme("min", torch.minimum), "max": _extreme("max", torch.maximum)}
 
 
 @contextlib.contextmanager
 def _numbers_as_tensors(optimizer: torch.optim.Optimizer) -> Iterator[None]:
     """While it lasts, an optimizer that asks a tensor for its number goes on with the tensor.
 
-    `min` and `max` are others in the modules that its `step` is written in, and nowhere else.
+    `min`, `max` and the functions of `math` are others in the modules that it is written in, and nowhere else.
     """
-    steps = [vars(kind)["step"] for kind in type(optimizer).__mro__ if "step" in vars(kind)]
-    with _NumbersAsTensors(), contextlib.ExitStack() as stack:
-        for module in {id(found): found for found in (inspect.unwrap(step).__globals__ for step in steps)}.values():
-            stack.enter_context(_shadowed(module))
+    with _NumbersAsTensors(), contextlib.closing(Replaced()) as modules:
+        for kind in type(optimizer).__mro__:
+            step = inspect.unwrap(vars(kind)["step"]).__globals__ if "step" in vars(kind) else None
+            if step is not None:
+                modules.enter(step, {**others_of(step), **_EXTREMES})
+            elif kind.__module__ in sys.modules and not kind.__module__.startswith(("torch.", "builtins")):
+                modules.enter(vars(sys.modules[kind.__module__]))
         yield
-
-
-@contextlib.contextmanager
-def _shadowed(module: dict[str, Any]) -> Iterator[None]:
-    before = {name: module[name] for name in _EXTREMES if name in module}
-    module.update(_EXTREMES)
-    try:
-        yield
-    finally:
-        for name in _EXTREMES:
-            del module[name]
-        module.update(before)
 
 
 def _exact(key: str, state: torch.Tensor) -> torch.Tensor:
@@ -136,11 +148,8 @@ def _writer_of_step(optimizer: torch.optim.Optimizer) -> str:
 
 
 def _numbers_of(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """The numbers that an optimizer has besides its states, by what they are called."""
-    found = {name: value for name, value in vars(optimizer).items() if name not in ("state", "param_groups")}
-    for index, group in enumerate(optimizer.param_groups):
-        found.update(zip(*_settings_of(index, group)[:2]))
-    return {name: value for name, value in found.items() if type(value) in (int, float)}
+    """The numbers that an optimizer has besides its states and groups, by what they are called."""
+    return {name: value for name, value in vars(optimizer).items() if type(value) in (int, float)}
 
 
 def _check_numbers(optimizer: torch.optim.Optimizer, before: Mapping[str, Any]) -> None:
@@ -157,8 +166,9 @@ def _check_numbers(optimizer: torch.optim.Optimizer, before: Mapping[str, Any]) 
 class FunctionalOptimizer:
     """An optimizer of the parameters of a model.
 
-    states: {parameter's name: {key: tensor}}, as they are. settings: learning rates and the like that are tensors, by
-    name (`param_groups.<index>.lr`); those that are numbers are constants of the program.
+    states: {parameter's name: {place: tensor}}, as they are before a step. settings: learning rates and the like that
+    are tensors, by name (`param_groups.<index>.lr`), and numbers that a step changes; others are constants of the
+    program.
     """
 
     def __init__(self, given: torch.optim.Optimizer | Factory, parameters: Mapping[str, torch.nn.Parameter]) -> None:
@@ -174,6 +184,8 @@ class FunctionalOptimizer:
                 "SparseAdam updates the rows that a sparse gradient has, and gradients are dense here; expected Adam"
             )
         self._optimizer = optimizer
+        # Others' optimizers take tensors as numbers too, but may refuse to be capturable on a CPU.
+        self._is_torchs = _writer_of_step(optimizer).startswith("torch.optim.")
         names = {id(parameter): name for name, parameter in parameters.items()}
         unknown = [p for group in optimizer.param_groups for p in group["params"] if id(p) not in names]
         if unknown:
@@ -181,12 +193,14 @@ class FunctionalOptimizer:
                 f"the optimizer has a parameter of shape {list(unknown[0].shape)} that the model has not"
             )
         self._groups = [[names[id(p)] for p in group["params"]] for group in optimizer.param_groups]
-        self.states = self._initial(parameters)
+        self._before = Beginning({}, [_settings(group) for group in optimizer.param_groups], frozenset())
+        self._before = self._beginning(parameters)
+        self.states = {name: self._tensors_of(name, state) for name, state in self._before.states.items()}
         self.settings = {
-            name: leaf
-            for index, group in enumerate(optimizer.param_groups)
+            name: as_tensor(leaf) if name in self._before.numbers else leaf
+            for index, group in enumerate(self._before.groups)
             for name, leaf in zip(*_settings_of(index, group)[:2])
-            if isinstance(leaf, torch.Tensor)
+            if isinstance(leaf, torch.Tensor) or name in self._before.numbers
         }
 
     @property
@@ -194,9 +208,11 @@ class FunctionalOptimizer:
         """The parameters that it updates."""
         return [name for group in self._groups for name in group]
 
-    def _copy(
-        self, parameters: Mapping[str, torch.Tensor], settings: Mapping[str, torch.Tensor]
-    ) -> torch.optim.Optimizer:
+    def _with_groups(self, parameters: Mapping[str, torch.Tensor], groups: Groups) -> torch.optim.Optimizer:
+        self._before = self._before._replace(groups=groups)
+        return self._copy(parameters, {})
+
+    def _copy(self, parameters: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> torch.optim.Optimizer:
         """The optimizer with other parameters, in the form that asks no tensor for its numbers.
 
         `copy.copy` would leave out its hooks and what else a subclass has. A `step` of its own is that of a scheduler,
@@ -204,11 +220,9 @@ class FunctionalOptimizer:
         """
         result = object.__new__(type(self._optimizer))
         vars(result).update({key: value for key, value in vars(self._optimizer).items() if key != "step"})
-        # Others' optimizers take tensors as numbers too, but may refuse to be capturable on a CPU.
-        is_torchs = _writer_of_step(result).startswith("torch.optim.")
-        forms = {"capturable": is_torchs, "foreach": False, "fused": None, "differentiable": False}
+        forms = {"capturable": self._is_torchs, "foreach": False, "fused": None, "differentiable": False}
         result.param_groups = []
-        for index, (group, names) in enumerate(zip(self._optimizer.param_groups, self._groups)):
+        for index, (group, names) in enumerate(zip(self._before.groups, self._groups)):
             places, leaves, spec = _settings_of(index, group)
             own = pytree.tree_unflatten([settings.get(place, leaf) for place, leaf in zip(places, leaves)], spec)
             changed = {key: value for key, value in forms.items() if key in group}
@@ -216,22 +230,32 @@ class FunctionalOptimizer:
         result.state = collections.defaultdict(dict)
         return result
 
-    def _initial(self, parameters: Mapping[str, torch.nn.Parameter]) -> dict[str, dict[str, torch.Tensor]]:
+    def _beginning(self, parameters: Mapping[str, torch.nn.Parameter]) -> Beginning:
         """States as they are; of parameters that have none yet, as they are before a first step."""
         given = self._optimizer.state
-        own = {
-            name: {key: _tensor_state(name, key, value) for key, value in given[parameters[name]].items()}
-            for name in self.names
-            if given.get(parameters[name])
+        own = {name: dict(given[parameters[name]]) for name in self.names if given.get(parameters[name])}
+        if not self._is_torchs:
+            mine = {name: parameters[name] for name in self.names}
+            found = beginning(self._with_groups, mine, own, self._before.groups, type(self._optimizer).__name__)
+            return found._replace(states={name: found.states.get(name, {}) for name in self.names})
+        blank = {} if len(own) == len(self.names) else self._blank(parameters, own)
+        return self._before._replace(states={**blank, **own})
+
+    def _tensors_of(self, name: str, state: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+        """The tensors of a state, and the numbers that a step changes, by their places."""
+        if self._is_torchs:
+            return {key: _tensor_state(name, key, value) for key, value in state.items()}
+        places, leaves, _ = named_leaves("", state)
+        return {
+            place: leaf.detach() if isinstance(leaf, torch.Tensor) else as_tensor(leaf)
+            for place, leaf in zip(places, leaves)
+            if isinstance(leaf, torch.Tensor) or f"{state_name(name)}.{place}" in self._before.numbers
         }
-        if own and (len(own) == len(self.names) or not _writer_of_step(self._optimizer).startswith("torch.optim.")):
-            return {name: own.get(name, {}) for name in self.names}
-        return {**self._blank(parameters, own), **own}
 
     def _blank(
         self, parameters: Mapping[str, torch.nn.Parameter], own: Mapping[str, Any]
-    ) -> dict[str, dict[str, torch.Tensor]]:
-        """States before a first step; own: of the parameters that have made one."""
+    ) -> dict[str, dict[str, Any]]:
+        """States of torch's own optimizers before a first step; own: of the parameters that have made one."""
         blank = {}
         for name in self.names:
             parameter = parameters[name]
@@ -242,9 +266,9 @@ class FunctionalOptimizer:
         dummy._optimizer_step_pre_hooks = dummy._optimizer_step_post_hooks = collections.OrderedDict()
         with _without_update(self._optimizer), as_compiled(), torch.no_grad():
             dummy.step()
-        states: dict[str, dict[str, torch.Tensor]] = {}
+        states: dict[str, dict[str, Any]] = {}
         for name, group in ((name, group) for group, names in zip(dummy.param_groups, self._groups) for name in names):
-            found = dict(dummy.state.get(blank[name], {}))
+            found = states[name] = dict(dummy.state.get(blank[name], {}))
             if "momentum_buffer" in found and found["momentum_buffer"] is None:
                 if group.get("dampening") and name not in own:
                     raise OptimizerError(
@@ -252,8 +276,43 @@ class FunctionalOptimizer:
                         "eager mode and give the optimizer, or use dampening=0"
                     )
                 found["momentum_buffer"] = torch.zeros_like(blank[name])
-            states[name] = {key: _tensor_state(name, key, value) for key, value in found.items()}
         return states
+
+    def _given(self, name: str, value: torch.Tensor) -> Any:
+        """What a place has in a step: a tensor, or a number that a run says."""
+        if name not in self._before.numbers:
+            return value
+        number = value.item()  # no truth that `checks` may answer, as what is returned is
+        return number
+
+    def _state(self, name: str, values: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+        """A parameter's state for a step to change."""
+        if self._is_torchs:
+            return {key: _exact(key, value) for key, value in values.items()}
+        places, leaves, spec = named_leaves("", self._before.states[name])
+        given = {
+            place: self._given(f"{state_name(name)}.{place}", _exact(place, value)) for place, value in values.items()
+        }
+        return pytree.tree_unflatten([given.get(place, leaf) for place, leaf in zip(places, leaves)], spec)
+
+    def _left(self, name: str, tree: Any, before: Any, values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The new values of tensors by their places, of a tree that a step has left; before: what it was."""
+        places, leaves, spec = named_leaves("", tree)
+        _, were, spec_before = named_leaves("", before)
+        found = dict(zip(places, leaves))
+        constant = [entry for entry in zip(places, leaves, were) if entry[0] not in values]
+        other = [place for place, leaf, was in constant if leaf is not was and (type(leaf) is Number or leaf != was)]
+        other += [place for place in values if not _is_deferred(found.get(place))]
+        if spec != spec_before or other:
+            raise OptimizerError(
+                f"{type(self._optimizer).__name__}: a step leaves other entries in '{'.'.join([name, *other[:1]])}' "
+                "than it has found, or no tensor; expected the same tensors and numbers before and after each step"
+            )
+        tensors = {place: _known(found[place]) for place in values}
+        return {
+            place: tensors[place].to(value.dtype) if place == "step" else tensors[place]
+            for place, value in values.items()
+        }
 
     def step(
         self,
@@ -265,29 +324,28 @@ class FunctionalOptimizer:
         """New parameters, states and settings."""
         with torch.no_grad():
             updated = {name: parameters[name].detach().clone() for name in self.names}
-        optimizer = self._copy(updated, {name: setting.clone() for name, setting in settings.items()})
+        given = {name: self._given(name, setting.clone()) for name, setting in settings.items()}
+        optimizer = self._copy(updated, given)
         for name, parameter in updated.items():
             parameter.grad = gradients[name]
-            optimizer.state[parameter] = {key: _exact(key, value) for key, value in states[name].items()}
-        before = _numbers_of(optimizer)
+            optimizer.state[parameter] = self._state(name, states[name])
+        before, groups = _numbers_of(optimizer), [dict(group) for group in optimizer.param_groups]
         with torch.no_grad(), _numbers_as_tensors(optimizer):
             optimizer.step()
         _check_numbers(optimizer, before)
         after = {
-            name: {
-                key: value.to(states[name][key].dtype) if key == "step" else value
-                for key, value in optimizer.state[parameter].items()
-            }
+            name: self._left(
+                state_name(name), dict(optimizer.state[parameter]), self._before.states[name], states[name]
+            )
             for name, parameter in updated.items()
         }
-        left: dict[str, Any] = {}
-        for index, group in enumerate(optimizer.param_groups):
-            left.update(zip(*_settings_of(index, group)[:2]))
-        return (
-            {name: parameter.detach() for name, parameter in updated.items()},
-            after,
-            {name: left[name] for name in settings},
-        )
+        new = {}
+        for index, (group, was) in enumerate(zip(optimizer.param_groups, groups)):
+            name = groups_name(index)
+            mine = {place.removeprefix(f"{name}."): x for place, x in settings.items() if place.startswith(f"{name}.")}
+            found = self._left(name, _settings(group), _settings(was), mine)
+            new.update({f"{name}.{place}": x for place, x in found.items()})
+        return {name: parameter.detach() for name, parameter in updated.items()}, after, new
 
 
 def as_compiled() -> contextlib.AbstractContextManager[None]:

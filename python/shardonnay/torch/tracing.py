@@ -11,6 +11,7 @@ import functools
 import os
 import re
 import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,13 @@ from .dense import WITHOUT_SPARSE_GRADIENTS, check_dense, without_nesting
 from .flexible import without_flexible_kernel
 from .functional import SITE, Functional, Templates
 from .optimizers import as_compiled
+from .python_numbers import Replaced
 from .randomness import Randomness
 from .recording import Recorder, Results, leaves_of, mapped
 from .replacing import replaced
 from .selections import WHAT_A_MASK_TAKES, Selections, mask_in
 from .sharing import is_lost_by_foreach, note
+from .sizes import Sizes
 from .subscripts import Subscripts
 
 aten = torch.ops.aten
@@ -244,15 +247,21 @@ def _bodies() -> dict[Any, Callable[..., Any]]:
     return {op._opoverload: traced(op._init_fn) for op in OPDEFS.values() if not written(op._opoverload)}
 
 
-def caller() -> tuple[str, int]:
-    """The innermost line of the call stack that is neither torch's nor ours."""
-    frame = sys._getframe(1)
+def _callers_frame() -> types.FrameType | None:
+    """The innermost frame of the call stack that is neither torch's nor ours."""
+    frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
         if not file.startswith(_FOLDERS) and not file.startswith("<"):
-            return file, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return "", 0
+            break
+        frame = frame.f_back
+    return frame
+
+
+def caller() -> tuple[str, int]:
+    """The innermost line of the call stack that is neither torch's nor ours."""
+    frame = _callers_frame()
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def _callers_site() -> Site:
@@ -273,11 +282,21 @@ def _set_data(x: torch.Tensor, value: torch.Tensor) -> None:
     x.data.copy_(value)
 
 
-_REPLACED = {**WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data}
+def _formatted(x: torch.Tensor, spec: str) -> str:
+    """`f"{x:.3f}"`."""
+    return format(x if x.dim() or not spec else x.item(), spec)
+
+
+_REPLACED: dict[Any, Callable[..., Any]] = {
+    **WITHOUT_QUESTIONS, **WITHOUT_SPARSE_GRADIENTS, torch.Tensor.data.__set__: _set_data,
+    torch.Tensor.__format__: _formatted,
+}  # fmt: skip
 
 
 # What asks a tensor for its numbers, and may be given others; what may not.
-_NUMBERS = {torch.Tensor.item: Numbers.item, torch.Tensor.tolist: Numbers.tolist}
+_NUMBERS = {
+    torch.Tensor.item: Numbers.item, torch.Tensor.tolist: Numbers.tolist, torch.Tensor.__format__: Numbers.text,
+}  # fmt: skip
 _CONVERSIONS = (torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__complex__)
 _INSTEAD = "x.item() is captured, of a number that is returned, logged or computed with"
 
@@ -299,9 +318,11 @@ class Sources(TorchFunctionMode):
         super().__init__()
         self.recorder, self.numbers = recorder, numbers
         self.constants, self.subscripts = constants, Subscripts(constants)
-        self.replaced = {**_REPLACED, **self.subscripts.functions}
+        self.replaced = {**_REPLACED, **self.subscripts.functions, **Sizes(constants).functions}
         self.modules: list[str] = []
         self.selections = Selections()
+        # Functions of numbers, by which the modules that run ask tensors for theirs.
+        self.python = Replaced()
         # What a call was refused for, if one was, which the program may have caught: it goes on otherwise then.
         self.refused: UnsupportedError | None = None
 
@@ -353,7 +374,9 @@ class Sources(TorchFunctionMode):
         if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
             self.selections.check((args, kwargs))
             return func(*args, **(kwargs or {}))
-        file, line = caller()
+        frame = _callers_frame()
+        file, line = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        self.python.enter_callers(frame)
         site = Site(file, line, self.modules[-1] if self.modules else "")
         self.recorder.site = site
         try:
@@ -368,6 +391,10 @@ class Sources(TorchFunctionMode):
             raise
         except UnsupportedError as error:
             self.refused = self.refused or error
+            raise
+        except RuntimeError as error:
+            if (what := _asked_in_c(error)) is not None:
+                self.refused = self.refused or _data_dependent(error, what, _callers_site())
             raise
         finally:
             self.recorder.site = before
@@ -487,6 +514,7 @@ def trace(
     with _settings():
         with contextlib.ExitStack() as stack:
             stack.enter_context(_explained())
+            stack.enter_context(contextlib.closing(sources.python))
             stack.enter_context(sources)
             if model is not None:
                 stack.enter_context(sources.naming(model))
@@ -505,6 +533,13 @@ def trace(
         return functional.result(mapped(results, torch.Tensor, recorder.token)), constants.asked
 
 
+def _asked_in_c(error: RuntimeError) -> str | None:
+    """What asks a tensor for its numbers by itself, if that is the error."""
+    if "data is not allocated" in str(error):
+        return "a function in C++"
+    return f"an array of NumPy ({_INSTEAD})" if "not supported for tensor subclasses" in str(error) else None
+
+
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
     """What a trace is refused for is said at the user's line."""
@@ -513,10 +548,8 @@ def _explained() -> Iterator[None]:
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
         raise _data_dependent(error) from error
     except RuntimeError as error:
-        if "data is not allocated" in str(error):  # C++ reads the numbers of a tensor by itself
-            raise _data_dependent(error, "a function in C++") from error
-        if "not supported for tensor subclasses" in str(error):
-            raise _data_dependent(error, f"an array of NumPy ({_INSTEAD})") from error
+        if (what := _asked_in_c(error)) is not None:
+            raise _data_dependent(error, what) from error
         name = re.search(r"HigherOrderOperator (\w+)", str(error))
         if not name:
             raise

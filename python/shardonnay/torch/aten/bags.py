@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from ..builder import Builder, Value
+from .composed import composes
 from .indexing import gather, scatter
 from .table import Result, lowers, wide
 
@@ -36,8 +39,6 @@ def embedding_bag(
 ) -> list[Value]:
     """[bags, the bag of each index, how many are in each, the rows of maxima]."""
     bags, dtype = out[0].shape[0], weight.dtype
-    if mode == MAX:
-        raise b.refuse("bags of embeddings by their maximum; expected sums or means, or segments with scatter_reduce")
     bag = _bag_of(b, offsets, indices.shape[0], bags)
     counted = b.full(1, indices.shape, torch.int64)
     rows = gather(b, weight, b.reshape(indices, [*indices.shape, 1]), [0])
@@ -55,6 +56,47 @@ def embedding_bag(
         total = b.div(total, b.broadcast_dims(divisor, total.shape, [0]))
     made = [total, _fitting(b, bag, out[1]), _fitting(b, size, out[2]), b.full(0, out[3].shape, out[3].dtype)]
     return made
+
+
+@composes(aten._embedding_bag.default, aten._embedding_bag_forward_only.default)
+def _bags_of_maxima(
+    weight: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, by_frequency: bool = False, mode: int = SUM,
+    sparse: bool = False, each: torch.Tensor | None = None, last_offset: bool = False, padding: int = -1,
+) -> Any:  # fmt: skip
+    """The last result says of which row of the weight a maximum is, one more than there are if a bag is empty."""
+    if mode != MAX:
+        return NotImplemented
+    bags, count = offsets.shape[0] - last_offset, indices.shape[0]
+    bag = (torch.arange(count)[:, None] >= offsets[:bags]).sum(1) - 1
+    used = (indices != padding)[:, None] if padding >= 0 else torch.ones(count, 1, dtype=torch.bool)
+    rows = weight.index_select(0, indices)
+    at = bag[:, None].expand(rows.shape)
+    least = torch.full((), -torch.inf, dtype=weight.dtype)
+    top = least.expand(bags, rows.shape[1]).scatter_reduce(0, at, torch.where(used, rows, least), "amax")
+    places = torch.where(used & (rows == top[bag]), torch.arange(count)[:, None], count)
+    first = torch.full_like(top, count, dtype=torch.int64).scatter_reduce(0, at, places, "amin")
+    is_some = first < count
+    maxima = torch.where(is_some, indices[first.clamp(max=count - 1)], weight.shape[0])
+    sizes = torch.zeros(bags, dtype=torch.int64).index_add(0, bag, used[:, 0].long())
+    return torch.where(is_some, top, 0), bag.to(indices.dtype), sizes.to(indices.dtype), maxima
+
+
+@composes(aten._embedding_bag_dense_backward.default)
+def _bags_of_maxima_backward(
+    gradient: torch.Tensor, indices: torch.Tensor, bag: torch.Tensor, size: torch.Tensor, maxima: torch.Tensor,
+    rows: int, by_frequency: bool, mode: int, *_: Any,
+) -> Any:  # fmt: skip
+    if mode != MAX or by_frequency:
+        return NotImplemented
+    found = torch.zeros(rows + 1, gradient.shape[1], dtype=gradient.dtype)
+    return found.scatter_add(0, maxima.long(), gradient)[:rows]
+
+
+@composes(aten._embedding_bag_backward.default)
+def _bags_of_maxima_any_backward(
+    gradient: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, *others: Any
+) -> Any:
+    return _bags_of_maxima_backward(gradient, indices, *others)
 
 
 def _fitting(b: Builder, x: Value, result: Result) -> Value:
