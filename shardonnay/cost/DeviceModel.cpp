@@ -245,7 +245,10 @@ double MeshCosts::price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const {
 }
 
 double MeshCosts::computePrice(double flops, double bytesTouched) const {
-  return device ? device->computeTime(flops, bytesTouched) * fastest : 0;
+  if (weighsCompute && !pricesCompute())
+    return std::max(flops / kFlopsOfByte, bytesTouched);
+  double time = device ? device->computeTime(flops, bytesTouched) : 0;
+  return time * fastest * (weighsCompute ? kComputeWeight : 1);
 }
 
 std::string MeshCosts::str(double price) const {

@@ -120,13 +120,20 @@ public:
   bool limitsMemory() const { return device && device->memoryBytes > 0; }
   /// The price of an op's compute; 0 if the model does not price it.
   double computePrice(double flops, double bytesTouched) const;
+  /// While it is weighed, compute costs kComputeWeight times as much, and where
+  /// the model does not price it, as many bytes as it touches, or one for
+  /// kFlopsOfByte.
+  void weighCompute(bool weighs) { weighsCompute = weighs; }
+  static constexpr double kComputeWeight = 5;
+  static constexpr double kFlopsOfByte = 100;
 
   /// "12 bytes" of a model without links' speeds, else "3.4 us", in us, ms
   /// or s.
   std::string str(double price) const;
 
   bool operator==(const MeshCosts &o) const {
-    return links == o.links && fastest == o.fastest && device == o.device;
+    return links == o.links && fastest == o.fastest && device == o.device &&
+           weighsCompute == o.weighsCompute;
   }
 
 private:
@@ -135,6 +142,7 @@ private:
   double fastest = 1;
   double leastLatency = kTieBreakingLatency;
   bool equalLinks = true;
+  bool weighsCompute = false;
   const DeviceModel *device = nullptr;
 };
 

@@ -225,6 +225,8 @@ public:
   double ownPrice(const OpProblem &problem,
                   const FactorStrategy &strategy) const;
   const MeshCosts &prices() const { return costs; }
+  /// Until it is called again `solve` and prices have it so.
+  void weighCompute(bool weighs) { costs.weighCompute(weighs); }
   /// Each device may compute, whole, an op of `problem` that needs dims whole.
   bool mayRepeat(const OpProblem &problem) const;
 

@@ -73,6 +73,8 @@ const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
   append_range(key, shardings);
   for (unsigned i : free.set_bits())
     key.push_back(i);
+  if (weighsCompute)
+    key.push_back(-1);
   auto [known, isNew] = selected.try_emplace(std::move(key));
   if (isNew) {
     OpProblem problem = problemOf(kind, shardings, free);

@@ -132,6 +132,13 @@ public:
     return problemOf(strategy.kind, strategy.shardings, strategy.free);
   }
 
+  /// What is solved and made from here on has compute weighed (MeshCosts), or
+  /// has not. What is there keeps its prices.
+  void weighCompute(bool weighs) {
+    weighsCompute = weighs;
+    solver.weighCompute(weighs);
+  }
+
   OpSolver &getSolver() { return solver; }
   const Mesh &getMesh() const { return mesh; }
 
@@ -149,6 +156,7 @@ private:
 
   Mesh mesh;
   OpSolver solver;
+  bool weighsCompute = false;
   Interner<TensorSharding> shardings;
   Interner<TensorKind> tensors;
   Interner<OpKind> kinds;

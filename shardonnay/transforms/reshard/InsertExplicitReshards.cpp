@@ -7,8 +7,8 @@
 //
 // First the strategies of a block are chosen on its graph (`findStrategies`):
 // results are asked for as their uses want them (strategy/WantedShardings.h),
-// values that are resharded are tried otherwise (strategy/LocalSearch.h,
-// ChainSearch.h), and with `search-mode=graph` the ops around a reshard choose
+// values that are resharded are tried otherwise (strategy/SecondStart.h), and
+// with `search-mode=graph` the ops around a reshard choose
 // together (NeighborSearch.h). Then, for every op of the function in order:
 //   1. With a rule (`visitByRule`): reshard the operands that its strategy
 //      needs otherwise, let the results be as it has them, and their users see
@@ -32,10 +32,9 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
-#include "shardonnay/strategy/ChainSearch.h"
-#include "shardonnay/strategy/LocalSearch.h"
 #include "shardonnay/strategy/MeetingSums.h"
 #include "shardonnay/strategy/NeighborSearch.h"
+#include "shardonnay/strategy/SecondStart.h"
 #include "shardonnay/strategy/WantedShardings.h"
 #include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
@@ -100,7 +99,7 @@ private:
   LogicalResult visit(Operation *op, const KnownOp &known);
   LogicalResult visitAll(Block &block);
   void findStrategies(const StrategyReader &reader, StrategyState &state,
-                      SearchMemo &memo);
+                      SearchMemos &memos);
   /// The reshards in `op`, which goes, are not left.
   void forget(Operation &op);
   void cleanUp(Block &block);
@@ -474,7 +473,7 @@ LogicalResult BlockResharder::visitAll(Block &block) {
   StrategyReader reader(block, *scope, solvers, *mode.memoryPrices);
   StrategyState state(reader.getGraph(), mesh.table);
   if (!reader.hasOtherMeshes()) {
-    findStrategies(reader, state, mesh.memo);
+    findStrategies(reader, state, mesh.memos);
     reader.write(state);
   }
   for (auto [number, op] : llvm::enumerate(reader.getOps())) {
@@ -488,13 +487,11 @@ LogicalResult BlockResharder::visitAll(Block &block) {
 }
 
 void BlockResharder::findStrategies(const StrategyReader &reader,
-                                    StrategyState &state, SearchMemo &memo) {
+                                    StrategyState &state, SearchMemos &memos) {
   for (auto [op, operand] : adoptWantedShardings(state))
     unsharded.insert(&reader.getOperand(op, operand));
-  if (mode.searches) {
-    searchLocally(state, reader.getArguments(), memo);
-    searchChains(state);
-  }
+  if (mode.searches)
+    searchStrategies(state, reader.getArguments(), memos);
   if (mode.searchesNeighbors)
     sum.add(searchNeighbors(state));
   joinSums(state);

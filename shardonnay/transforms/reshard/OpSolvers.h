@@ -17,6 +17,7 @@
 #include "mlir/Pass/AnalysisManager.h"
 #include "shardonnay/dialect/sdy/access/RuleTable.h"
 #include "shardonnay/strategy/SearchMemo.h"
+#include "shardonnay/strategy/SecondStart.h"
 #include "shardonnay/strategy/StrategyGraph.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "llvm/ADT/StringMap.h"
@@ -66,7 +67,7 @@ public:
   int32_t addTensor(mlir::RankedTensorType type, const ReshardRuns &runs = {});
 
   OpStrategies table;
-  SearchMemo memo;
+  SearchMemos memos;
   std::deque<EquivalentOps> cases;
   CompositeMap<EquivalentOps *> knownEquivalents;
   std::vector<ValueClass> classes;
