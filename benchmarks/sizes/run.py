@@ -48,7 +48,7 @@ class Peer:
             self.worse.append(program)
         if ours and total:
             self.ratios.append(ours / total)
-        return f"{ours / total:5.2f}" if total else f"{'-':>5}"
+        return f"{ours / total:5.2f}" if total else f"{'inf' if ours else '-':>5}"
 
     def __str__(self):
         mean = statistics.geometric_mean(self.ratios) if self.ratios else math.nan
