@@ -25,6 +25,7 @@ SECTIONS = {
     "bytes": ("Bytes that a device sends in a step", ["bytes/run.py"]),
     "maxtext-meshes": ("Bytes of MaxText's plans on other meshes", ["maxtext/meshes.py"]),
     "communication": ("Bytes of the programs of test/e2e/corpus.py", ["communication/run.py"]),
+    "sizes": ("Bytes of steps at the sizes that people train", ["sizes/run.py"]),
     "step": ("Step time on eight CPU devices", ["step/run.py", "--repeats", "20"]),
     "twins": ("Numbers of MaxText's twins on eight CPU devices", ["maxtext/twins.py"]),
     "propagation": (

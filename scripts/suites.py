@@ -223,6 +223,7 @@ BENCHMARKS = {
     "partition/run.py": ["--quick"],
     "reshard/run.py": ["--pairs", "300"],
     "communication/run.py": ["mixer"],
+    "sizes/run.py": ["gnn"],
     "call/run.py": ["--quick"],
     "first/run.py": ["--quick"],
     "rates/run.py": ["--quick"],
