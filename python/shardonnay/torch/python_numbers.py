@@ -36,10 +36,7 @@ _CALLING = ("isinstance", "issubclass", "map", "defaultdict")
 
 def _asked(x: Any) -> Any:
     """A number that Python asks a tensor for."""
-    if isinstance(x, torch.Tensor):
-        number = x.item()
-        return number
-    return x
+    return x.item() if isinstance(x, torch.Tensor) else x
 
 
 def _wide(x: Any) -> torch.Tensor:
