@@ -124,6 +124,7 @@ public:
   /// the model does not price it, as many bytes as it touches, or one for
   /// kFlopsOfByte.
   void weighCompute(bool weighs) { weighsCompute = weighs; }
+  bool isComputeWeighed() const { return weighsCompute; }
   static constexpr double kComputeWeight = 5;
   static constexpr double kFlopsOfByte = 100;
 

@@ -7,6 +7,7 @@
 
 #include "shardonnay/frontend/LoopValues.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/dialect/stablehlo/LoopStep.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
 using namespace mlir;
@@ -38,14 +39,9 @@ std::optional<int64_t> findFirstCount(WhileOp loop, Value value) {
   if (!isArgument(value, body))
     return std::nullopt;
   unsigned number = cast<BlockArgument>(value).getArgNumber();
-  auto add = body.getTerminator()
-                 ->getOperand(number)
-                 .getDefiningOp<stablehlo::AddOp>();
-  if (!add || (add.getLhs() != value && add.getRhs() != value))
-    return std::nullopt;
-  Value step = add.getLhs() == value ? add.getRhs() : add.getLhs();
-  return readInteger(step) == 1 ? readInteger(loop->getOperand(number))
-                                : std::nullopt;
+  return stablehlo::findStep(loop, number, readInteger) == 1
+             ? readInteger(loop->getOperand(number))
+             : std::nullopt;
 }
 
 std::optional<int64_t> findTripCount(WhileOp loop) {

@@ -73,7 +73,7 @@ const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
   append_range(key, shardings);
   for (unsigned i : free.set_bits())
     key.push_back(i);
-  if (weighsCompute)
+  if (solver.prices().isComputeWeighed())
     key.push_back(-1);
   auto [known, isNew] = selected.try_emplace(std::move(key));
   if (isNew) {

@@ -134,10 +134,7 @@ public:
 
   /// What is solved and made from here on has compute weighed (MeshCosts), or
   /// has not. What is there keeps its prices.
-  void weighCompute(bool weighs) {
-    weighsCompute = weighs;
-    solver.weighCompute(weighs);
-  }
+  void weighCompute(bool weighs) { solver.weighCompute(weighs); }
 
   OpSolver &getSolver() { return solver; }
   const Mesh &getMesh() const { return mesh; }
@@ -156,7 +153,6 @@ private:
 
   Mesh mesh;
   OpSolver solver;
-  bool weighsCompute = false;
   Interner<TensorSharding> shardings;
   Interner<TensorKind> tensors;
   Interner<OpKind> kinds;

@@ -81,13 +81,14 @@ def _constrain_results(module):
 
 def _constrain_branches(module):
     """All branches return values that are sharded as the results are: XLA refuses those that differ."""
-    for op in operations(module) if _named_mesh(module) else ():
+    mesh = _named_mesh(module)
+    for op in operations(module) if mesh else ():
         if op.name not in ("stablehlo.case", "stablehlo.if"):
             continue
         if "sdy.sharding" in op.attributes:
             shardings = sdy.TensorShardingPerValueAttr(op.attributes["sdy.sharding"]).shardings
         else:
-            shardings = [_unsharded(module, result, "{}") for result in op.results]
+            shardings = [_unsharded(mesh, result, "{}") for result in op.results]
         for region in op.regions:
             end = list(region.blocks[0].operations)[-1].operation
             with ir.InsertionPoint(end):
@@ -101,10 +102,10 @@ def _named_mesh(module):
     return next((op.sym_name.value for op in meshes if boundary.mesh_axes(str(op.mesh))), None)
 
 
-def _unsharded(module, value, dim):
-    """A sharding of `value` by no axes, each dim written as `dim`."""
+def _unsharded(mesh, value, dim):
+    """A sharding of `value` by no axes of the mesh of that name, each dim written as `dim`."""
     dims = ", ".join([dim] * len(ir.ShapedType(value.type).shape))
-    return ir.Attribute.parse(f"#sdy.sharding<@{_named_mesh(module)}, [{dims}]>")
+    return ir.Attribute.parse(f"#sdy.sharding<@{mesh}, [{dims}]>")
 
 
 def _constrain_scatters(module):
@@ -125,11 +126,12 @@ def _separate_windows(module):
     XLA keeps what it made of a shard before: what windows see of other shards is filled up with the initial value of
     the first op, and the first rows of a value, whose shards are those of all of its rows, are gathered as all of them.
     """
-    for op in operations(module) if _named_mesh(module) else ():
+    mesh = _named_mesh(module)
+    for op in operations(module) if mesh else ():
         for at, operand in enumerate(op.operands if op.name in _WINDOWED else ()):
             if ir.ShapedType(operand.type).shape and (op.name == "stablehlo.slice" or len(list(operand.uses)) > 1):
                 with ir.InsertionPoint(op):
-                    op.operands[at] = sdy.ShardingConstraintOp(operand, _unsharded(module, operand, "{?}")).result
+                    op.operands[at] = sdy.ShardingConstraintOp(operand, _unsharded(mesh, operand, "{?}")).result
 
 
 def _sharding_of(value):
@@ -150,12 +152,7 @@ def _in_equal_shards(text, shape, meshes):
     sizes = dict(boundary.mesh_axes(str(meshes[name[1]])))
     dims, *_ = parse(text, len(shape))
     counts = [math.prod(axis.size or sizes[axis.name] for axis in dim) for dim in dims]
-    return _without_dims(text, [size % count != 0 for size, count in zip(shape, counts)])
-
-
-def _without_dims(text, left_out):
-    """The sharding without the axes of some dims; left_out: of each dim, whether it is one of those."""
-    each = iter(left_out)
+    uneven = iter([size % count != 0 for size, count in zip(shape, counts)])
     head, tail = text.index("["), text.index("]")
-    kept = re.sub(r"\{[^}]*\}", lambda dim: "{}" if next(each) else dim[0], text[head:tail])
+    kept = re.sub(r"\{[^}]*\}", lambda dim: "{}" if next(uneven) else dim[0], text[head:tail])
     return text[:head] + kept + text[tail:]

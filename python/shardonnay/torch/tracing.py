@@ -258,9 +258,9 @@ def _callers_frame() -> types.FrameType | None:
     return frame
 
 
-def caller() -> tuple[str, int]:
-    """The innermost line of the call stack that is neither torch's nor ours."""
-    frame = _callers_frame()
+def caller(frame: types.FrameType | None = None) -> tuple[str, int]:
+    """The innermost line of the call stack that is neither torch's nor ours; frame: its frame, if that is known."""
+    frame = frame or _callers_frame()
     return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -375,7 +375,7 @@ class Sources(TorchFunctionMode):
             self.selections.check((args, kwargs))
             return func(*args, **(kwargs or {}))
         frame = _callers_frame()
-        file, line = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        file, line = caller(frame)
         self.python.enter_callers(frame)
         site = Site(file, line, self.modules[-1] if self.modules else "")
         self.recorder.site = site

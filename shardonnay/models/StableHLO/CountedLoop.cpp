@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/models/StableHLO/CountedLoop.h"
+#include "shardonnay/dialect/stablehlo/LoopStep.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -24,8 +25,6 @@ public:
 private:
   /// What `value`, in the condition, is in every round.
   std::optional<int64_t> invariant(Value value);
-  /// What the body adds to carried value `number`.
-  std::optional<int64_t> step(unsigned number);
   Value returned(unsigned number) {
     return loop.getBody().front().getTerminator()->getOperand(number);
   }
@@ -43,20 +42,6 @@ std::optional<int64_t> CountedLoop::invariant(Value value) {
   if (returned(number) != argument(number))
     return std::nullopt;
   return constantOf(loop->getOperand(number));
-}
-
-std::optional<int64_t> CountedLoop::step(unsigned number) {
-  Operation *op = returned(number).getDefiningOp();
-  if (isa_and_present<AddOp>(op)) {
-    if (op->getOperand(0) == argument(number))
-      return constantOf(op->getOperand(1));
-    if (op->getOperand(1) == argument(number))
-      return constantOf(op->getOperand(0));
-  }
-  if (isa_and_present<SubtractOp>(op) && op->getOperand(0) == argument(number))
-    if (std::optional<int64_t> step = constantOf(op->getOperand(1)))
-      return -*step;
-  return std::nullopt;
 }
 
 ComparisonDirection mirrored(ComparisonDirection direction) {
@@ -112,7 +97,7 @@ std::optional<int64_t> CountedLoop::run() {
     unsigned number = counter.getArgNumber();
     std::optional<int64_t> limit = invariant(compare->getOperand(!swap)),
                            start = constantOf(loop->getOperand(number)),
-                           by = step(number);
+                           by = findStep(loop, number, constantOf);
     ComparisonDirection direction = compare.getComparisonDirection();
     if (limit && start && by)
       return countRounds(*start, *by, *limit,
